@@ -1,0 +1,223 @@
+"""The configuration: frozen sections whose defaults are the paper's base model.
+
+The docstring under a key is its help text; pydantic checks every value.
+"""
+
+from dataclasses import field
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, model_validator
+from pydantic.dataclasses import dataclass
+
+_STRICT = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+Count = Annotated[int, Field(ge=1)]
+Natural = Annotated[int, Field(ge=0)]
+Probability = Annotated[float, Field(ge=0.0, lt=1.0)]
+Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
+
+
+@dataclass(frozen=True, kw_only=True, config=_STRICT)
+class ModelConfig:
+    """The Transformer. Defaults are the base model of Vaswani et al. (2017), Table 3."""
+
+    vocabulary_size: Annotated[int, Field(ge=16, multiple_of=8)] = 37_000
+    """Pieces shared by source and target, with end, unknown and padding (§5.1); a multiple of 8.
+    Lowered with a notice when the corpus cannot carry it."""
+
+    source_vocabulary_size: Annotated[int, Field(ge=3)] | None = None
+    """Pieces of the source side where it has its own (CTranslate2, fairseq); needs separate embeddings."""
+
+    num_encoder_layers: Count = 6
+    """Layers of the encoder, N in the paper (§3.1)."""
+
+    num_decoder_layers: Count = 6
+    """Layers of the decoder, N in the paper (§3.1)."""
+
+    d_model: Annotated[int, Field(ge=2, multiple_of=2)] = 512
+    """Width of every sub-layer's output (§3.1)."""
+
+    d_ff: Count = 2_048
+    """Inner width of the feed-forward network (§3.3)."""
+
+    num_heads: Count = 8
+    """Attention heads, h in the paper (§3.2.2)."""
+
+    d_k: Count = 64
+    """Width of one head's queries and keys, free of d_model / num_heads (Table 3, rows A and B)."""
+
+    d_v: Count = 64
+    """Width of one head's values (Table 3, row A)."""
+
+    dropout: Probability = 0.1
+    """Share of each sub-layer's output, and of embeddings plus positions, set to zero in training (§5.4)."""
+
+    positions: Literal["interleaved", "halves", "learned", "table"] = "interleaved"
+    """Sine and cosine in turn (§3.5), in two halves (Marian), learned (Table 3, row E), or a fixed table
+    stored with the weights (fairseq, CTranslate2)."""
+
+    first_position: Natural = 0
+    """Value of the first position: 0 in the paper, 1 or 2 in CTranslate2 and fairseq."""
+
+    max_positions: Count = 1_024
+    """Rows of learned positions and of a stored table; sinusoids have no limit."""
+
+    norm: Literal["post", "pre"] = "post"
+    """LayerNorm after the residual sum (§3.1), or before each sub-layer with one more at the end of each
+    stack (fairseq, CTranslate2; deep models)."""
+
+    norm_epsilon: Positive = 1e-5
+    """Added to the variance inside LayerNorm's square root."""
+
+    attention_bias: bool = False
+    """Biases in the four projections of attention (Marian, fairseq, CTranslate2); the paper has none."""
+
+    output_bias: bool = False
+    """A bias on the logits (Marian, CTranslate2); the paper has none."""
+
+    embeddings: Literal["shared", "target", "separate"] = "shared"
+    """One tensor for source, target and output projection (§3.4); "target" shares the last two only and
+    "separate" none (fairseq, CTranslate2)."""
+
+    activation: Literal["relu", "gelu", "swish"] = "relu"
+    """Of the feed-forward network: max(0, x) in the paper (§3.3); gelu (fairseq) and swish (Marian)."""
+
+    @model_validator(mode="after")
+    def _own_source_vocabulary(self) -> "ModelConfig":
+        if self.source_vocabulary_size is not None and self.embeddings == "shared":
+            raise ValueError('source_vocabulary_size needs embeddings = "target" or "separate"')
+        return self
+
+
+@dataclass(frozen=True, kw_only=True, config=_STRICT)
+class DataConfig:
+    """Pairs, pieces and batches."""
+
+    max_length: Annotated[int, Field(ge=2)] = 256
+    """Longest source or target that is trained on, in pieces, end of sentence included."""
+
+    dev_pairs: Natural = 1_000
+    """Pairs split off for development when none are named; at most a twentieth of the corpus."""
+
+    test_pairs: Natural = 1_000
+    """Pairs split off for the final test when none are named; at most a twentieth of the corpus."""
+
+    bpe_dropout: Probability = 0.0
+    """Share of merges left out at random while training, drawn anew each epoch (Provilkov et al., 2020)."""
+
+    tokenizer_sentences: Count = 2_000_000
+    """Sentences the tokenizer learns from at most; a larger corpus is sampled."""
+
+
+@dataclass(frozen=True, kw_only=True, config=_STRICT)
+class TrainConfig:
+    """Training. Defaults are Vaswani et al. (2017), §5."""
+
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = 1
+    """Start of every random choice: order of the data, first weights, dropout, held-out pairs."""
+
+    max_steps: Count = 100_000
+    """Optimizer updates (§5.2)."""
+
+    max_minutes: Positive | None = None
+    """Training time after which the run ends as if it had reached max_steps, in minutes."""
+
+    batch_tokens: Count = 25_000
+    """Source positions and target positions in one step, each (§5.1)."""
+
+    micro_batch_tokens: Count = 4_096
+    """Positions computed at once: a step is cut into micro-batches of this size, which changes memory
+    and speed and not the result."""
+
+    warmup_steps: Count = 4_000
+    """Steps over which the learning rate rises (§5.3)."""
+
+    peak_rate: Positive | None = None
+    """Learning rate at the end of the warm-up; left out, it is the paper's (d_model · warmup_steps)^-0.5
+    (§5.3, Eq. 3)."""
+
+    cooldown_steps: Natural = 0
+    """Last steps, over which the rate falls in a line to zero. Unlike the paper, which has none."""
+
+    adam_beta1: Probability = 0.9
+    """Adam's decay of the mean (§5.3)."""
+
+    adam_beta2: Probability = 0.98
+    """Adam's decay of the uncentered variance (§5.3)."""
+
+    adam_epsilon: Positive = 1e-9
+    """Added to Adam's denominator (§5.3)."""
+
+    label_smoothing: Probability = 0.1
+    """Share of the target probability spread over all pieces (§5.4)."""
+
+    max_grad_norm: Positive | None = None
+    """Gradients longer than this are scaled down to it; the paper clips none."""
+
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    """Number format of the matrix products; auto takes bfloat16 where the processor or GPU gains by it."""
+
+    fast: bool = True
+    """Use the fast forms of loss, attention and dropout; off, the readable ones, equal in value."""
+
+    validation_interval_steps: Count = 1_000
+    """Steps between validations; each one also writes a checkpoint."""
+
+    validation_sentences: Natural = 500
+    """Development sentences translated at each validation, for BLEU and chrF; loss is over all pairs."""
+
+    select_by: Literal["loss", "bleu", "chrf"] = "bleu"
+    """Development score that decides which checkpoint is best."""
+
+    patience: Count | None = None
+    """Validations without a better score after which training stops; left out, it never does."""
+
+    average_checkpoints: Count = 5
+    """Last checkpoints whose mean is compared with the best at the end (§6.1)."""
+
+
+@dataclass(frozen=True, kw_only=True, config=_STRICT)
+class SearchConfig:
+    """Decoding. Defaults are Vaswani et al. (2017), §6.1."""
+
+    beam_size: Annotated[int, Field(ge=1, le=1_000)] = 4
+    """Hypotheses kept for each sentence; 1 is greedy."""
+
+    length_penalty: Annotated[float, Field(ge=-10.0, le=10.0)] = 0.6
+    """α of ((5 + |Y|) / 6)^α, by which a hypothesis's log-probability is divided (Wu et al., 2016)."""
+
+    extra_length: Natural = 50
+    """Pieces by which an output may be longer than its source, end of sentence included."""
+
+    n_best: Count = 1
+    """Hypotheses returned for each sentence; at most beam_size."""
+
+    batch_tokens: Count = 4_096
+    """Source positions translated at once."""
+
+    @model_validator(mode="after")
+    def _n_best_fits(self) -> "SearchConfig":
+        if self.n_best > self.beam_size:
+            raise ValueError(f"n_best ({self.n_best}) is greater than beam_size ({self.beam_size})")
+        return self
+
+
+@dataclass(frozen=True, kw_only=True, config=_STRICT)
+class Config:
+    """All sections; stored with each model as its ``config.json``."""
+
+    model: ModelConfig = field(default_factory=ModelConfig)
+    """The Transformer."""
+
+    data: DataConfig = field(default_factory=DataConfig)
+    """Pairs, pieces and batches."""
+
+    train: TrainConfig = field(default_factory=TrainConfig)
+    """Training."""
+
+    search: SearchConfig = field(default_factory=SearchConfig)
+    """Decoding."""
+
+
+Values = dict[str, Any]
+"""Nested plain values of a configuration, as TOML gives them."""
