@@ -9,11 +9,14 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, model_validator
 from pydantic.dataclasses import dataclass
 
-_STRICT = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+_STRICT = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
 
-Count = Annotated[int, Field(ge=1)]
-Natural = Annotated[int, Field(ge=0)]
-Probability = Annotated[float, Field(ge=0.0, lt=1.0)]
+LARGEST = 2**31 - 1
+"""No whole number of a configuration is greater: what torch and sentencepiece count with ends there."""
+
+Count = Annotated[int, Field(ge=1, le=LARGEST)]
+Natural = Annotated[int, Field(ge=0, le=LARGEST)]
+Probability = Annotated[float, Field(ge=0.0, lt=1.0, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
 
 
@@ -21,11 +24,11 @@ Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
 class ModelConfig:
     """The Transformer. Defaults are the base model of Vaswani et al. (2017), Table 3."""
 
-    vocabulary_size: Annotated[int, Field(ge=16, multiple_of=8)] = 37_000
+    vocabulary_size: Annotated[int, Field(ge=16, le=LARGEST, multiple_of=8)] = 37_000
     """Pieces shared by source and target, with end, unknown and padding (§5.1); a multiple of 8.
     Lowered with a notice when the corpus cannot carry it."""
 
-    source_vocabulary_size: Annotated[int, Field(ge=3)] | None = None
+    source_vocabulary_size: Annotated[int, Field(ge=3, le=LARGEST)] | None = None
     """Pieces of the source side where it has its own (CTranslate2, fairseq); needs separate embeddings."""
 
     num_encoder_layers: Count = 6
@@ -34,7 +37,7 @@ class ModelConfig:
     num_decoder_layers: Count = 6
     """Layers of the decoder, N in the paper (§3.1)."""
 
-    d_model: Annotated[int, Field(ge=2, multiple_of=2)] = 512
+    d_model: Annotated[int, Field(ge=2, le=LARGEST, multiple_of=2)] = 512
     """Width of every sub-layer's output (§3.1)."""
 
     d_ff: Count = 2_048
@@ -93,7 +96,7 @@ class ModelConfig:
 class DataConfig:
     """Pairs, pieces and batches."""
 
-    max_length: Annotated[int, Field(ge=2)] = 256
+    max_length: Annotated[int, Field(ge=2, le=LARGEST)] = 256
     """Longest source or target that is trained on, in pieces, end of sentence included."""
 
     dev_pairs: Natural = 1_000
@@ -113,7 +116,7 @@ class DataConfig:
 class TrainConfig:
     """Training. Defaults are Vaswani et al. (2017), §5."""
 
-    seed: Annotated[int, Field(ge=0, lt=2**31)] = 1
+    seed: Annotated[int, Field(ge=0, le=LARGEST)] = 1
     """Start of every random choice: order of the data, first weights, dropout, held-out pairs."""
 
     max_steps: Count = 100_000
@@ -183,7 +186,7 @@ class SearchConfig:
     beam_size: Annotated[int, Field(ge=1, le=1_000)] = 4
     """Hypotheses kept for each sentence; 1 is greedy."""
 
-    length_penalty: Annotated[float, Field(ge=-10.0, le=10.0)] = 0.6
+    length_penalty: Annotated[float, Field(ge=-10.0, le=10.0, allow_inf_nan=False)] = 0.6
     """α of ((5 + |Y|) / 6)^α, by which a hypothesis's log-probability is divided (Wu et al., 2016)."""
 
     extra_length: Natural = 50

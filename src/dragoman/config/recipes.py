@@ -1,0 +1,144 @@
+"""Recipes: named settings that suit a size of corpus, and the choice among them."""
+
+from dataclasses import dataclass
+from importlib import resources
+
+RECIPE_NAMES = ("tiny", "small", "base", "big")
+"""The recipes that ship with the package, from the least to the greatest."""
+
+AUTO = "auto"
+"""The word that asks for ``choose_recipe``."""
+
+_TOKENS_PER_PAIR = 20
+"""Target pieces of an average sentence, end included; news has 25 to 30, captions 14, dialog 10."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecipeChoice:
+    """A recipe chosen for a corpus, and why."""
+
+    name: str
+    """The recipe's name."""
+
+    reasons: tuple[str, str, str]
+    """Three lines for the reader: model, vocabulary and dropout, length of the training."""
+
+    settings: tuple[str, ...]
+    """Settings over the recipe, in the form of ``--set``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Tier:
+    """What suits corpora of fewer than ``below_pairs`` pairs."""
+
+    below_pairs: int
+    recipe: str
+    shape: str
+    vocabulary_size: int
+    dropout: float
+    passes: int
+    batch_tokens: int
+    warmup_steps: int
+
+
+_TIERS = (
+    # Few pairs: rare pieces are never learned, so a small vocabulary and much dropout.
+    _Tier(
+        below_pairs=20_000,
+        recipe="tiny",
+        shape="4 + 4 layers of width 128",
+        vocabulary_size=4_000,
+        dropout=0.3,
+        passes=100,
+        batch_tokens=4_096,
+        warmup_steps=1_000,
+    ),
+    _Tier(
+        below_pairs=60_000,
+        recipe="tiny",
+        shape="4 + 4 layers of width 128",
+        vocabulary_size=8_000,
+        dropout=0.2,
+        passes=80,
+        batch_tokens=4_096,
+        warmup_steps=1_000,
+    ),
+    _Tier(
+        below_pairs=500_000,
+        recipe="small",
+        shape="3 + 3 layers of width 256",
+        vocabulary_size=8_000,
+        dropout=0.1,
+        passes=30,
+        batch_tokens=4_096,
+        warmup_steps=800,
+    ),
+    _Tier(
+        below_pairs=2_000_000,
+        recipe="base",
+        shape="6 + 6 layers of width 512",
+        vocabulary_size=24_000,
+        dropout=0.1,
+        passes=30,
+        batch_tokens=25_000,
+        warmup_steps=4_000,
+    ),
+    # The paper's corpora: 4.5 and 36 million pairs.
+    _Tier(
+        below_pairs=2**63,
+        recipe="base",
+        shape="6 + 6 layers of width 512",
+        vocabulary_size=37_000,
+        dropout=0.1,
+        passes=22,
+        batch_tokens=25_000,
+        warmup_steps=4_000,
+    ),
+)
+_FEWEST_STEPS, _MOST_STEPS = 500, 100_000
+
+
+def choose_recipe(num_pairs: int) -> RecipeChoice:
+    """Return the recipe that suits a corpus, with the reasons for it.
+
+    Model, vocabulary and dropout follow the number of pairs. The steps are so many passes over the corpus
+    at 20 target pieces a pair, from 500 to the 100,000 of the paper's base model; the warm-up takes at
+    most a quarter of them. ``big`` is never chosen: it needs a GPU and days, which only the user knows.
+
+    Args:
+        num_pairs: Training pairs, at least 1.
+    """
+    if num_pairs < 1:
+        raise ValueError(f"num_pairs is {num_pairs}; a recipe is chosen for at least 1 pair")
+    tier = next(tier for tier in _TIERS if num_pairs < tier.below_pairs)
+    steps_a_pass = num_pairs * _TOKENS_PER_PAIR / tier.batch_tokens
+    wanted = round(tier.passes * steps_a_pass)
+    max_steps = min(max(_round_up(wanted, 100), _FEWEST_STEPS), _MOST_STEPS)
+    interval = min(max(max_steps // 20, 100), 1_000)
+    settings = (
+        f"model.vocabulary_size={tier.vocabulary_size}",
+        f"model.dropout={tier.dropout}",
+        f"train.max_steps={max_steps}",
+        f"train.warmup_steps={min(tier.warmup_steps, max_steps // 4)}",
+        f"train.validation_interval_steps={interval}",
+    )
+    limit = f" (fewer than {tier.below_pairs:,})" if tier.below_pairs < 2**63 else ""
+    passes = max_steps / steps_a_pass
+    reasons = (
+        f"{num_pairs:,} {'pair' if num_pairs == 1 else 'pairs'}{limit}: recipe {tier.recipe}, {tier.shape}",
+        f"vocabulary of {tier.vocabulary_size:,} pieces and dropout {tier.dropout}: "
+        "the fewer pairs, the fewer pieces and the more dropout",
+        f"{max_steps:,} steps of {tier.batch_tokens:,} tokens: "
+        f"about {passes:,.{0 if passes >= 10 else 1}f} passes over the corpus",
+    )
+    return RecipeChoice(name=tier.recipe, reasons=reasons, settings=settings)
+
+
+def recipe_text(name: str) -> str:
+    """Return the TOML of one of ``RECIPE_NAMES``."""
+    folder = resources.files("dragoman.config") / "recipes"
+    return (folder / f"{name}.toml").read_text(encoding="utf-8")
+
+
+def _round_up(number: int, unit: int) -> int:
+    return -(-number // unit) * unit
