@@ -1,0 +1,167 @@
+"""Beam search over a decoder that it knows nothing else about.
+
+Shapes: B sentences, W beam size, N = B·W rows, V vocabulary, C = 2·W candidates of a row or of a sentence.
+"""
+
+import math
+from functools import partial
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from dragoman.config import SearchConfig
+from dragoman.search.greedy import advance_greedily
+from dragoman.search.hypotheses import (
+    Beam,
+    Hypothesis,
+    Progress,
+    first_progress,
+    length_penalty,
+    settle,
+)
+from dragoman.search.protocol import Decoder
+
+
+def search(
+    decoder: Decoder, *, start: int, end: int, limit_B: Tensor, config: SearchConfig
+) -> list[list[Hypothesis]]:
+    """Return the best outputs of each sentence, best first.
+
+    Beam search keeps the W likeliest hypotheses of each sentence and stops when none of them can still
+    come among the n best; so stopping early changes nothing. With a beam size of 1 the search is greedy.
+    A sentence has fewer than n results where fewer have finished. Where none has finished within the
+    limit, its live hypotheses are returned, cut.
+
+    What is found for a sentence does not depend on the others of the batch, as long as the decoder's
+    log-probabilities do not. Of equals, the extension of the better hypothesis, then the lower id, wins.
+
+    Source: Vaswani et al. (2017), §6.1.
+
+    Args:
+        decoder: Is asked for the next tokens and told which rows go on.
+        start: Id that each row reads first.
+        end: Id that ends a hypothesis.
+        limit_B: Tokens an output may have, end of sentence included; on the decoder's device.
+        config: Beam size, length penalty and number of results.
+
+    Raises:
+        ValueError: A limit is below 1, or the decoder leaves a sentence no possible token.
+    """
+    if config.beam_size == 1:
+        advance = partial(advance_greedily, decoder, end=end, alpha=config.length_penalty)
+    else:
+        advance = partial(advance_beam, decoder, end=end, config=config)
+    return settle(advance, decoder, first_progress(start, limit_B, config.beam_size), end=end, config=config)
+
+
+def advance_beam(
+    decoder: Decoder, progress: Progress, *, end: int, config: SearchConfig
+) -> tuple[Progress, Tensor, Tensor]:
+    """Lengthen the hypotheses of each sentence until one sentence is settled.
+
+    Returns:
+        The progress, the rows to continue with (N), and which sentences are settled (B).
+    """
+    growing, finished, limit_B, length = progress
+    while True:
+        length += 1
+        logprob_NV = decoder.step(growing.token_BWL[:, :, -1].flatten())
+        candidates = _extend(growing, logprob_NV)
+        finished = _finish(finished, candidates, end, length_penalty(length, config.length_penalty))
+        growing, row_N = _grow(candidates, end, config.beam_size)
+        progress = Progress(growing, finished, limit_B, length)
+        settled_B = _settled(progress, config)
+        if bool(settled_B.any()):
+            return progress, row_N, settled_B
+        decoder.reorder(row_N)
+
+
+class _Candidates(NamedTuple):
+    """The 2·W best extensions of each sentence: if W of them end, W can still go on."""
+
+    beam: Beam
+    parent_BC: Tensor
+    """Which of the W hypotheses was extended."""
+
+
+def _extend(growing: Beam, logprob_NV: Tensor) -> _Candidates:
+    """Return the best extensions of each sentence by one token.
+
+    They lie among the best of each row, so the sums are made only for those.
+    """
+    num_sentences, beam_size = growing.score_BW.shape
+    num_candidates = 2 * beam_size
+    logprob_NC, token_NC = _largest(logprob_NV, num_candidates)
+    logprob_BWC = logprob_NC.double().view(num_sentences, beam_size, num_candidates)
+    score_BWC = growing.score_BW[:, :, None] + logprob_BWC
+    score_BWC = score_BWC.masked_fill(score_BWC.isnan(), -math.inf)
+    ordered = score_BWC.flatten(1).sort(dim=1, descending=True, stable=True)
+    choice_BC = ordered.indices[:, :num_candidates]
+    parent_BC = choice_BC // num_candidates
+    token_BC = token_NC.view(num_sentences, -1).gather(1, choice_BC)
+    beam = growing.take(parent_BC).append(token_BC, logprob_BWC.flatten(1).gather(1, choice_BC))
+    return _Candidates(beam._replace(score_BW=ordered.values[:, :num_candidates]), parent_BC)
+
+
+def _finish(finished: Beam, candidates: _Candidates, end: int, penalty: float) -> Beam:
+    """Return the best of the finished hypotheses and the candidates that end now."""
+    end_BW = torch.full_like(finished.token_BWL[:, :, 0], end)
+    kept = finished.append(end_BW, torch.zeros_like(finished.score_BW))
+    ended_BC = candidates.beam.token_BWL[:, :, -1] == end
+    score_BC = (candidates.beam.score_BW / penalty).masked_fill(~ended_BC, -math.inf)
+    return kept.join(candidates.beam._replace(score_BW=score_BC)).best(finished.score_BW.size(1))[0]
+
+
+def _grow(candidates: _Candidates, end: int, beam_size: int) -> tuple[Beam, Tensor]:
+    """Return the best candidates that go on, and the decoder's rows (N) that they extend."""
+    ended_BC = candidates.beam.token_BWL[:, :, -1] == end
+    score_BC = candidates.beam.score_BW.masked_fill(ended_BC, -math.inf)
+    growing, place_BW = candidates.beam._replace(score_BW=score_BC).best(beam_size)
+    first_row_B = torch.arange(score_BC.size(0), device=score_BC.device) * beam_size
+    row_BW = first_row_B[:, None] + candidates.parent_BC.gather(1, place_BW)
+    return growing, row_BW.flatten()
+
+
+def _settled(progress: Progress, config: SearchConfig) -> Tensor:
+    """Tell which sentences (B) are at their limit or can no longer change their n best.
+
+    A log-probability only falls, so a live hypothesis can at best keep its own, divided by the largest
+    penalty still ahead: the limit's if α is positive, the next length's if it is negative.
+    """
+    growing, finished, limit_B, length = progress
+    next_penalty = length_penalty(length + 1, config.length_penalty)
+    penalty_B = length_penalty(limit_B, config.length_penalty).clamp(min=next_penalty)
+    best_possible_B = growing.score_BW[:, 0] / penalty_B
+    return (limit_B <= length) | (best_possible_B <= finished.score_BW[:, config.n_best - 1])
+
+
+def _largest(value_NV: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """Return the largest values of each row and their places (both NC), largest first.
+
+    A row of fewer values is filled up with -inf. Of equals the lower place is better, which topk alone
+    does not promise: where the last of the chosen equals the first that was left out, the equals are
+    chosen again.
+    """
+    missing = max(0, count - value_NV.size(1))
+    top = value_NV.topk(min(count + 1, value_NV.size(1)), dim=1)
+    place_NC = functional.pad(top.indices[:, :count], (0, missing))
+    if count < value_NV.size(1):
+        last_N = top.values[:, count - 1]
+        tied_N = (last_N == top.values[:, count]) & (last_N > -math.inf)
+        if bool(tied_N.any()):
+            place_NC[tied_N] = _first_of_equals(value_NV[tied_N], last_N[tied_N][:, None], count)
+    place_NC = place_NC.sort(dim=1).values
+    value_NC = value_NV.gather(1, place_NC)
+    value_NC[:, :missing] = -math.inf
+    value_NC, order_NC = value_NC.sort(dim=1, descending=True, stable=True)
+    return value_NC, place_NC.gather(1, order_NC)
+
+
+def _first_of_equals(value_NV: Tensor, last_N1: Tensor, count: int) -> Tensor:
+    """Return the places (NC) of all values above ``last_N1`` and of the first ones that equal it."""
+    num_places = value_NV.size(1)
+    rank_V = torch.arange(num_places, 0, -1, dtype=torch.int32, device=value_NV.device)
+    rank_NV = torch.where(value_NV == last_N1, rank_V, 0).masked_fill(value_NV > last_N1, num_places + 1)
+    return rank_NV.topk(count, dim=1).indices
