@@ -4,6 +4,7 @@ The way of the text: file → lines → ``Pair`` → tokens. Files are streamed,
 the corpus.
 """
 
+from dragoman.text.held_out import HeldOut, split_held_out
 from dragoman.text.lines import STANDARD_INPUT, display_name, read_lines
 from dragoman.text.pairs import (
     Corpus,
@@ -20,6 +21,7 @@ __all__ = [
     "STANDARD_INPUT",
     "Corpus",
     "CorpusReport",
+    "HeldOut",
     "Pair",
     "Tokenizer",
     "check_corpus",
@@ -27,5 +29,6 @@ __all__ = [
     "languages_of",
     "open_corpus",
     "read_lines",
+    "split_held_out",
     "usable_pairs",
 ]

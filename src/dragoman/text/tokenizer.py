@@ -48,7 +48,8 @@ class Tokenizer:
         """Learn a tokenizer; the same arguments give the same bytes.
 
         Where the corpus cannot carry ``vocabulary_size`` the tokenizer has the largest multiple of 8
-        that it can carry, at least 264; compare ``Tokenizer.vocabulary_size`` and say so.
+        that it can carry; compare ``Tokenizer.vocabulary_size`` and say so. No id is unused, but up to
+        seven just before padding where a corpus carries fewer than 263 pieces.
 
         Args:
             texts: Source and target texts; read once.
