@@ -1,89 +1,102 @@
-"""Every command, key and error has a page."""
+"""Every command, key and error has its place in the documentation, and generated pages are up to date."""
 
-import dataclasses
+import importlib
+import pkgutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
 
-from dragoman import errors
-from dragoman.config import Config
-from reference_pages import commands, configuration, walk
+import dragoman
+from dragoman.cli.entry import PROGRAM, group
+from dragoman.cli.pages import commands_page, walk_commands
+from dragoman.config import RECIPE_NAMES, configuration_page, explain
+from dragoman.errors import DragomanError
 
 
-def every_command() -> list[tuple[str, click.Command]]:
-    from dragoman.cli import main
-
-    return list(walk(main))
-
-
-def written_pages(root: Path) -> str:
-    """The text of all pages that people wrote, and of the first page of the repository."""
-    pages = [*(root / "docs").rglob("*.md"), root / "README.md"]
-    ours = [page for page in pages if not {"generated", "_build"} & set(page.parts)]
-    return "\n".join(page.read_text(encoding="utf-8") for page in ours)
+def headings(page: Path) -> list[str]:
+    """Return the second-level headings of a Markdown page."""
+    lines = page.read_text(encoding="utf-8").split("\n")
+    return [line.removeprefix("## ") for line in lines if line.startswith("## ")]
 
 
-def test_every_error_has_its_part_of_the_page(root: Path) -> None:
-    """The page of errors explains each error class under its own heading."""
-    page = (root / "docs" / "reference" / "errors.md").read_text(encoding="utf-8")
-    kinds = [kind.__name__ for kind in errors.DragomanError.__subclasses__()]
-
-    assert [kind for kind in kinds if f"## {kind}\n" not in page] == []
-
-
-def test_every_key_has_a_meaning() -> None:
-    """Each key of each section has a docstring, which is its help text."""
-    fields = {
-        f"{section.name}.{name}": info.description
-        for section in dataclasses.fields(Config)
-        for name, info in section.type.__pydantic_fields__.items()
-    }
-
-    assert [key for key, meaning in fields.items() if not meaning] == []
+def subclasses(of: type[DragomanError]) -> Iterator[type[DragomanError]]:
+    """Yield every class below a class of errors."""
+    for below in of.__subclasses__():
+        yield below
+        yield from subclasses(below)
 
 
-def test_every_key_is_on_its_page() -> None:
-    """The page of keys lists each key of each section."""
-    page = configuration()
-    keys = [
-        f"{section.name}.{field.name}"
-        for section in dataclasses.fields(Config)
-        for field in dataclasses.fields(section.type)
+def test_configuration_page_is_up_to_date(root: Path) -> None:
+    """The page of the configuration is what the code writes; see ``python -m dragoman.cli.pages``."""
+    page = (root / "docs/reference/configuration.md").read_text(encoding="utf-8")
+
+    assert page == configuration_page()
+
+
+def test_commands_page_is_up_to_date(root: Path) -> None:
+    """The page of the commands is what the code writes; see ``python -m dragoman.cli.pages``."""
+    page = (root / "docs/reference/commands.md").read_text(encoding="utf-8")
+
+    assert page == commands_page()
+
+
+def test_every_key_has_a_page_entry_with_help(root: Path) -> None:
+    """The page of the configuration has a row with a meaning for every key, under its section."""
+    page = (root / "docs/reference/configuration.md").read_text(encoding="utf-8")
+    parts = {part.split("\n")[0]: part for part in page.split("\n## ")}
+
+    for help_ in explain():
+        meaning = help_.help.replace("|", "\\|")
+
+        assert meaning
+        assert f"| `{help_.key}` | `{help_.default}` | {help_.type} | {meaning} |" in parts[help_.section]
+
+
+def test_every_recipe_has_a_page_entry(root: Path) -> None:
+    """The page of the configuration has a column for every recipe."""
+    page = (root / "docs/reference/configuration.md").read_text(encoding="utf-8")
+
+    assert f"| key | default | {' | '.join(RECIPE_NAMES)} |" in page
+
+
+def test_every_command_has_a_page_entry(root: Path) -> None:
+    """The page of the commands has a heading for every command and every command has a help text."""
+    contexts = list(walk_commands(click.Context(group, info_name=PROGRAM)))
+
+    assert headings(root / "docs/reference/commands.md") == [context.command_path for context in contexts]
+    assert [context.command_path for context in contexts if not context.command.help] == []
+
+
+def test_every_option_has_help() -> None:
+    """No option of any command is without an explanation."""
+    contexts = walk_commands(click.Context(group, info_name=PROGRAM))
+    bare = [
+        f"{context.command_path} {parameter.opts[0]}"
+        for context in contexts
+        for parameter in context.command.params
+        if isinstance(parameter, click.Option) and not parameter.help
     ]
 
-    assert [key for key in keys if f"`{key}`\n" not in page] == []
+    assert bare == []
 
 
-def test_every_command_and_option_is_explained() -> None:
-    """Each command says what it does, and each of its options has a help text."""
-    silent = [name for name, command in every_command() if not command.help]
-    silent += [
-        f"{name} {option.name}"
-        for name, command in every_command()
-        for option in command.params
-        if isinstance(option, click.Option) and not option.help and not option.hidden
-    ]
+def test_every_error_has_a_page_entry(root: Path) -> None:
+    """The page of errors has a heading for every class of the tree, and for nothing else."""
+    for module in pkgutil.walk_packages(dragoman.__path__, "dragoman."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    names = [error.__name__ for error in subclasses(DragomanError)]
 
-    assert silent == []
+    assert headings(root / "docs/reference/errors.md") == names
 
 
-def test_every_command_is_on_its_page() -> None:
-    """The page of commands has a heading for each."""
-    page = commands(every_command()[0][1])
+@pytest.mark.parametrize("error", list(subclasses(DragomanError)), ids=lambda error: error.__name__)
+def test_error_page_tells_exit_code(root: Path, error: type[DragomanError]) -> None:
+    """The entry of each error names the exit code that the error has."""
+    page = (root / "docs/reference/errors.md").read_text(encoding="utf-8")
+    entry = page.partition(f"\n## {error.__name__}\n")[2].partition("\n## ")[0]
 
-    assert [name for name, _ in every_command() if f"## {name}\n" not in page] == []
-
-
-def test_every_command_is_shown_in_use(root: Path) -> None:
-    """A page that people wrote shows each command at work."""
-    text = written_pages(root)
-    used = [name for name, command in every_command() if not isinstance(command, click.Group)]
-
-    assert [name for name in used if name not in text] == []
-
-
-@pytest.mark.parametrize("folder", ["tutorial", "how-to", "reference", "explanation", "decisions", "results"])
-def test_every_part_of_the_documentation_has_a_first_page(root: Path, folder: str) -> None:
-    """The six parts of the documentation are there."""
-    assert (root / "docs" / folder / "index.md").is_file()
+    assert f"Exit code {error.exit_code}." in entry.replace("\n", " ")
+    assert "What to do:" in entry
