@@ -31,6 +31,24 @@ def test_early_stop_waits_for_the_better_road() -> None:
     assert best.log_probability == pytest.approx(math.log(0.812 * 0.802 * 0.398 * 0.98), abs=1e-12)
 
 
+def test_early_stop_knows_negative_penalties() -> None:
+    """Where long outputs are punished, what ends next may still win although what ends late cannot."""
+    rows = {0: {2: 0.75, 3: 0.25}, 2: {2: 0.5, 4: 0.5}, 3: {1: 1.0}, 4: {1: 1.0}}
+    [[best]] = run(first_order(rows, 5), [0], [20], SearchConfig(beam_size=4, length_penalty=-0.6))
+
+    assert best.tokens == (2, 4)
+    assert best.score == pytest.approx(math.log(0.375) * (8 / 6) ** 0.6, abs=1e-12)
+
+
+def test_of_equal_outputs_the_one_that_ended_first_is_better() -> None:
+    """Outputs of equal score are ordered by when they ended, so a longer search does not swap them."""
+    config = SearchConfig(beam_size=3, length_penalty=0.0, n_best=3)
+    rows = {0: {1: 0.25, 2: 0.25, 3: 0.5}, 2: {1: 1.0}, 3: {4: 0.5, 2: 0.5}, 4: {1: 1.0}}
+    [found] = run(first_order(rows, 5), [0], [9], config)
+
+    assert [hypothesis.tokens for hypothesis in found] == [(), (2,), (3, 2)]
+
+
 @pytest.mark.parametrize("beam_size", [1, 4, 5, 6, 8, 64])
 def test_a_beam_may_be_larger_than_the_vocabulary(beam_size: int) -> None:
     """A beam as large as the vocabulary, or larger, finds the outputs in their order (S31)."""
