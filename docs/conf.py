@@ -24,5 +24,5 @@ html_title = f"dragoman {release}"
 
 GENERATED = HERE / "generated"
 GENERATED.mkdir(exist_ok=True)
-write_pages(GENERATED)
+write_pages(HERE / "reference")
 (GENERATED / "paper-map.md").write_text(paper_map.page(HERE.parent / "src" / "dragoman"), encoding="utf-8")

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,7 +51,8 @@ class Place(NamedTuple):
     """Numbers of the sections, as the docstring gives them."""
 
 
-def places(package: Path) -> list[Place]:
+@cache
+def places(package: Path) -> tuple[Place, ...]:
     """Return every part of the package whose docstring cites the paper, in the order of the files."""
     found = []
     for file in sorted(package.rglob("*.py")):
@@ -60,7 +62,7 @@ def places(package: Path) -> list[Place]:
             sections = cited(text)
             if sections:
                 found.append(Place(name, " ".join(text.split("\n\n")[0].split()), sections))
-    return found
+    return tuple(found)
 
 
 def cited(docstring: str) -> tuple[str, ...]:

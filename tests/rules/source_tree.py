@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,10 +28,11 @@ class SourceFile(NamedTuple):
         return (node for node in ast.walk(self.tree) if isinstance(node, Function))
 
 
-def source_files() -> list[SourceFile]:
+@cache
+def source_files() -> tuple[SourceFile, ...]:
     """Return all files of the package in the order of their names."""
     found = []
     for path in sorted(SOURCE.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         found.append(SourceFile(path.relative_to(SOURCE).as_posix(), text.count("\n"), ast.parse(text)))
-    return found
+    return tuple(found)
