@@ -20,6 +20,7 @@ import sentencepiece
 
 from dragoman.errors import TokenizerError
 from dragoman.text.dropout import MergeTable
+from dragoman.text.ids import END, UNKNOWN
 from dragoman.text.lines import lfs_pointer_message, lfs_pointer_size
 from dragoman.text.training import MULTIPLE, SMALLEST_VOCABULARY, train_pieces
 
@@ -28,7 +29,10 @@ SPACE = "▁"
 
 
 class Tokenizer:
-    """Pieces of words, numbered; made by ``train``, ``load`` or ``from_bytes``."""
+    """Pieces of words, numbered; made by ``train``, ``load`` or ``from_bytes``.
+
+    Source: Vaswani et al. (2017), §5.1: byte-pair encoding, shared by source and target.
+    """
 
     def __init__(self, model: bytes, processor: sentencepiece.SentencePieceProcessor) -> None:
         self._model = model
@@ -132,12 +136,12 @@ class Tokenizer:
     @property
     def end(self) -> int:
         """The token that ends a sentence."""
-        return 0
+        return END
 
     @property
     def unknown(self) -> int:
         """The token of what has no piece; byte pieces make it needless and no text is encoded to it."""
-        return 1
+        return UNKNOWN
 
     @property
     def padding(self) -> int:
