@@ -37,13 +37,18 @@ def rows(folder: str, key: str, ordinary: str) -> Callable[[Callable[..., None]]
 
 @rows("wmt17-en-de", "system", ordinary="C-3MA.4959")
 def test_wmt17(row: dict[str, str]) -> None:
-    """BLEU agrees with mteval-v13a to 0.01, chrF to all its published digits, TER with tercom to three."""
+    """BLEU agrees with mteval-v13a to 0.01, chrF to all its published digits, TER with tercom to three.
+
+    The output of online-A begins with a byte-order mark. Here it belongs to no line; in the full-precision figure
+    it is part of the first word.
+    """
     folder = BLEU / "wmt17-en-de"
+    tolerance = 0.0002 if row["system"] == "online-A.0" else 5e-7
     scores = score_files(folder / f"{row['system']}.gz", [folder / "ref.de.gz"])
 
     assert scores.num_segments == 3_004
     assert scores.bleu.value == pytest.approx(float(row["mteval-v13a_BLEU"]), abs=0.01)
-    assert scores.bleu.value == pytest.approx(float(row["sacrebleu_13a_full"]), abs=5e-7)
+    assert scores.bleu.value == pytest.approx(float(row["sacrebleu_13a_full"]), abs=tolerance)
     assert scores.ter is not None
     assert scores.ter.value / 100 == pytest.approx(float(row["tercom_TER"]), abs=0.0005)
     if row["chrF"] != "-":
