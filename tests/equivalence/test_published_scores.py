@@ -39,8 +39,8 @@ def rows(folder: str, key: str, ordinary: str) -> Callable[[Callable[..., None]]
 def test_wmt17(row: dict[str, str]) -> None:
     """BLEU agrees with mteval-v13a to 0.01, chrF to all its published digits, TER with tercom to three.
 
-    The output of online-A begins with a byte-order mark. Here it belongs to no line; in the full-precision figure
-    it is part of the first word.
+    The output of online-A begins with a byte-order mark. Here it belongs to no line; in the full-precision
+    figure it is part of the first word.
     """
     folder = BLEU / "wmt17-en-de"
     tolerance = 0.0002 if row["system"] == "online-A.0" else 5e-7
