@@ -1,4 +1,4 @@
-"""``python -m dragoman`` is the command ``dragoman``."""
+"""``python -m dragoman``."""
 
 import sys
 

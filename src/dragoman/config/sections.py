@@ -105,6 +105,9 @@ class DataConfig:
     test_pairs: Natural = 1_000
     """Pairs split off for the final test when none are named; at most a twentieth of the corpus."""
 
+    tokenized: bool = False
+    """The corpus is tokens parted by spaces, as Moses writes them; BLEU is then over these tokens."""
+
     bpe_dropout: Probability = 0.0
     """Share of merges left out at random while training, drawn anew each epoch (Provilkov et al., 2020)."""
 

@@ -148,6 +148,11 @@ class Tokenizer:
         """The token that fills a batch, the last id."""
         return len(self._pieces) - 1
 
+    @property
+    def impossible(self) -> list[int]:
+        """The tokens that no text is encoded to and no model may produce: unknown, unused and padding."""
+        return [UNKNOWN, *range(self._processor.get_piece_size(), self.vocabulary_size)]
+
     def encode(self, text: str) -> list[int]:
         """Return the tokens of a text, without an end; no text gives no tokens.
 

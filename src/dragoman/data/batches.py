@@ -1,0 +1,105 @@
+"""Batches: pairs of like length together, cut by a budget of positions."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from dragoman.data.encoded import EncodedCorpus
+
+Indices = npt.NDArray[np.intp]
+
+
+class Batch(NamedTuple):
+    """Pairs that are computed at once."""
+
+    source_BS: Tensor
+    """Pieces of the sources with their ends, filled up with padding."""
+
+    input_BT: Tensor
+    """The targets shifted right: they start with padding, whose vector is zero (§3.1)."""
+
+    target_BT: Tensor
+    """The targets with their ends, filled up with padding."""
+
+    num_target_tokens: int
+    """Target pieces, ends included, padding not."""
+
+    def to(self, device: torch.device) -> "Batch":
+        """Return the batch on ``device``."""
+        return Batch(
+            self.source_BS.to(device, non_blocking=True),
+            self.input_BT.to(device, non_blocking=True),
+            self.target_BT.to(device, non_blocking=True),
+            self.num_target_tokens,
+        )
+
+
+def collate(pairs: Sequence[tuple[Sequence[int], Sequence[int]]], *, end: int, padding: int) -> Batch:
+    """Return one batch of pairs of ids that have no ends yet."""
+    source_BS = pad([source for source, _ in pairs], end=end, padding=padding)
+    target_BT = pad([target for _, target in pairs], end=end, padding=padding)
+    start_B1 = torch.full((len(pairs), 1), padding)
+    input_BT = torch.cat([start_B1, target_BT[:, :-1]], dim=1)
+    input_BT = input_BT.masked_fill(target_BT == padding, padding)
+    return Batch(source_BS, input_BT, target_BT, sum(len(target) + 1 for _, target in pairs))
+
+
+def pad(rows: Sequence[Sequence[int]], *, end: int, padding: int) -> Tensor:
+    """Return rows of ids, each with its end, filled up with padding to the longest (BT)."""
+    token_BT = np.full((len(rows), max(map(len, rows)) + 1), padding, np.int64)
+    for b, row in enumerate(rows):
+        token_BT[b, : len(row)] = row
+        token_BT[b, len(row)] = end
+    return torch.from_numpy(token_BT)
+
+
+def plan_epoch(
+    lengths: npt.NDArray[Any], *, seed: int, epoch: int, batch_tokens: int, micro_batch_tokens: int
+) -> list[list[Indices]]:
+    """Return the steps of an epoch: for each step its micro-batches, for each of them its pairs.
+
+    Every pair comes once. The order is a function of the seed and the epoch alone. Pairs of like length
+    stand together (§5.1): they are sorted by target and source length, equal ones in random order, cut
+    into micro-batches, and the micro-batches are shuffled.
+
+    Source: Vaswani et al. (2017), §5.1.
+
+    Args:
+        lengths: Source and target length of every pair (pairs × 2), in pieces.
+        seed: Of the run.
+        epoch: Counted from 0.
+        batch_tokens: Source positions and target positions of a step, each, at most.
+        micro_batch_tokens: Positions of a micro-batch at most; a pair longer than this stands alone.
+    """
+    generator = np.random.Generator(np.random.PCG64([seed, epoch]))
+    num_micro_batches = -(-batch_tokens // micro_batch_tokens)
+    shuffled = generator.permutation(len(lengths))
+    source, target = lengths[shuffled, 0], lengths[shuffled, 1]
+    ordered = shuffled[np.lexsort((source, target))]
+    micro_batches = list(_cut(ordered, lengths.max(axis=1), batch_tokens // num_micro_batches))
+    order = generator.permutation(len(micro_batches))
+    return [
+        [micro_batches[i] for i in order[first : first + num_micro_batches]]
+        for first in range(0, len(order), num_micro_batches)
+    ]
+
+
+def _cut(ordered: Indices, longest: npt.NDArray[Any], budget: int) -> Iterator[Indices]:
+    """Cut an order of pairs so that pairs × longest side stays within the budget."""
+    first, width = 0, 0
+    for i, length in enumerate(longest[ordered].tolist()):
+        width = max(width, length)
+        if (i + 1 - first) * width > budget and i > first:
+            yield ordered[first:i]
+            first, width = i, length
+    if first < len(ordered):
+        yield ordered[first:]
+
+
+def gather(corpus: EncodedCorpus, indices: Indices, *, end: int, padding: int) -> Batch:
+    """Return the batch of these pairs of a corpus."""
+    return collate([corpus[int(i)] for i in indices], end=end, padding=padding)  # type: ignore[misc]

@@ -1,0 +1,167 @@
+"""Encoded corpora in one memory-mapped file.
+
+The file holds the ids of all pairs, source and target in turn, then where each begins, then a footer of
+JSON with the key, and the footer's length. It is written under a temporary name and renamed when whole.
+"""
+
+import json
+import os
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from dragoman.errors import CorpusError
+from dragoman.text.pairs import Pair
+
+Ids = npt.NDArray[np.integer[Any]]
+EncodeAll = Callable[[list[str]], list[list[int]]]
+
+_CHUNK_PAIRS = 4_096
+_LENGTH_BYTES = 8
+
+
+class EncodedCorpus:
+    """The ids of a corpus, read from disk as they are asked for.
+
+    Attributes:
+        lengths: Lengths of source and target of every pair (pairs × 2), ends of sentences included.
+        num_too_long: Pairs that were left out because a side is longer than the limit.
+        first_too_long: Line numbers of the first of them.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._footer, ids_bytes, offsets_bytes = _read_footer(path)
+        dtype = np.dtype(self._footer["dtype"])
+        self._ids: Ids = _mapped(path, dtype, 0, ids_bytes // dtype.itemsize)
+        self._offsets = _mapped(path, np.dtype(np.int64), ids_bytes, offsets_bytes // 8)
+        self.lengths = np.diff(self._offsets).reshape(-1, 2) + 1
+        self.key: str = self._footer["key"]
+        self.num_too_long: int = self._footer["num_too_long"]
+        self.first_too_long: list[int] = self._footer["first_too_long"]
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __getitem__(self, index: int) -> tuple[Ids, Ids]:
+        """Return the ids of one pair, without ends of sentences."""
+        start, middle, end = self._offsets[2 * index : 2 * index + 3]
+        return self._ids[start:middle], self._ids[middle:end]
+
+
+def encode_corpus(
+    pairs: Iterable[tuple[int, Pair]],
+    encode_all: EncodeAll,
+    path: Path,
+    *,
+    key: str,
+    max_length: int,
+    vocabulary_size: int,
+) -> EncodedCorpus:
+    """Return the encoded pairs, from ``path`` if it holds them already under this key, else made anew.
+
+    Args:
+        pairs: Line numbers and pairs.
+        encode_all: Turns texts into ids.
+        path: The file; its folder must exist.
+        key: A hash of all that the ids depend on.
+        max_length: Longest side that is kept, in pieces, end of sentence included.
+        vocabulary_size: Decides how wide an id is stored.
+
+    Raises:
+        CorpusError: The file cannot be written.
+    """
+    try:
+        if path.exists() and _read_footer(path)[0]["key"] == key:
+            return EncodedCorpus(path)
+    except (ValueError, KeyError):
+        pass  # cut or foreign: it is only a cache, and made anew
+    temporary = path.with_name(path.name + ".tmp")
+    try:
+        with temporary.open("wb") as file:
+            _write(file, pairs, encode_all, key, max_length, np.dtype(_id_type(vocabulary_size)))
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise CorpusError(f"{path}: cannot write the encoded corpus: {error.strerror}") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+    return EncodedCorpus(path)
+
+
+def _id_type(vocabulary_size: int) -> type[np.integer[Any]]:
+    return np.uint16 if vocabulary_size <= 2**16 else np.uint32
+
+
+def _write(
+    file: BinaryIO,
+    pairs: Iterable[tuple[int, Pair]],
+    encode_all: EncodeAll,
+    key: str,
+    max_length: int,
+    dtype: np.dtype[Any],
+) -> None:
+    offsets = array("q", [0])
+    too_long: list[int] = []
+    num_too_long = 0
+    for chunk in _chunks(pairs):
+        sources = encode_all([pair.source for _, pair in chunk])
+        targets = encode_all([pair.target for _, pair in chunk])
+        for (line, _), source, target in zip(chunk, sources, targets, strict=True):
+            if max(len(source), len(target)) >= max_length:
+                num_too_long += 1
+                if len(too_long) < 5:
+                    too_long.append(line)
+                continue
+            file.write(np.asarray(source + target, dtype).tobytes())
+            offsets.append(offsets[-1] + len(source))
+            offsets.append(offsets[-1] + len(target))
+    ids_bytes = file.tell()
+    padding = -ids_bytes % 8
+    file.write(b"\0" * padding)
+    file.write(offsets.tobytes())
+    footer = {
+        "key": key,
+        "dtype": dtype.name,
+        "ids_bytes": ids_bytes + padding,
+        "offsets_bytes": len(offsets) * 8,
+        "num_too_long": num_too_long,
+        "first_too_long": too_long,
+    }
+    encoded = json.dumps(footer).encode()
+    file.write(encoded)
+    file.write(len(encoded).to_bytes(_LENGTH_BYTES, "little"))
+
+
+def _chunks(pairs: Iterable[tuple[int, Pair]]) -> Iterator[list[tuple[int, Pair]]]:
+    iterator = iter(pairs)
+    while chunk := list(islice(iterator, _CHUNK_PAIRS)):
+        yield chunk
+
+
+def _read_footer(path: Path) -> tuple[dict[str, Any], int, int]:
+    """Return the footer and the sizes of ids and offsets; ValueError if the file is not whole."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        if size < _LENGTH_BYTES:
+            raise ValueError(f"{path} is too short")
+        file.seek(size - _LENGTH_BYTES)
+        length = int.from_bytes(file.read(_LENGTH_BYTES), "little")
+        if length > size - _LENGTH_BYTES:
+            raise ValueError(f"{path} is cut")
+        file.seek(size - _LENGTH_BYTES - length)
+        footer: dict[str, Any] = json.loads(file.read(length))
+    if footer["ids_bytes"] + footer["offsets_bytes"] + length + _LENGTH_BYTES != size:
+        raise ValueError(f"{path} is cut")
+    return footer, footer["ids_bytes"], footer["offsets_bytes"]
+
+
+def _mapped(path: Path, dtype: np.dtype[Any], offset: int, length: int) -> npt.NDArray[Any]:
+    if length == 0:
+        return np.zeros(0, dtype)
+    return np.memmap(path, dtype, mode="r", offset=offset, shape=(length,))

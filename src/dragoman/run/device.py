@@ -1,0 +1,28 @@
+"""Where and how precisely a run computes."""
+
+from typing import Literal
+
+import torch
+
+Precision = Literal["float32", "bfloat16"]
+
+
+def choose_precision(wanted: str, device: torch.device) -> tuple[Precision, str]:
+    """Return the number format of the matrix products, and why.
+
+    ``auto`` takes bfloat16 where the processor or GPU has instructions for it; without them it is slower
+    than float32. Weights, moments and loss are float32 in either case.
+    """
+    if wanted == "bfloat16":
+        return "bfloat16", "as asked"
+    if wanted == "float32":
+        return "float32", "as asked"
+    if device.type == "cuda":
+        fast = torch.cuda.get_device_capability(device) >= (8, 0)
+    else:
+        flags = torch.cpu.get_capabilities() if hasattr(torch.cpu, "get_capabilities") else {}
+        fast = bool(flags.get("avx512_bf16") or flags.get("amx_bf16"))
+    what = "GPU" if device.type == "cuda" else "processor"
+    if fast:
+        return "bfloat16", f"this {what} has instructions for it"
+    return "float32", f"this {what} has no instructions for bfloat16"

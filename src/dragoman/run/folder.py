@@ -1,0 +1,135 @@
+"""The folder of a run: what must be there to go on, and that it is the same run."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from dragoman.bundle import TOKENIZER
+from dragoman.config import Config, config_to_toml, read_config
+from dragoman.errors import CheckpointError, ConfigError, CorpusError, UsageError
+from dragoman.run.corpora import NumberedPair, TrainingText
+from dragoman.text import Tokenizer
+from dragoman.train.checkpoint import replace_durably
+
+_FIXED_SECTIONS = ("model", "data")
+_FIXED_TRAIN_KEYS = ("seed", "batch_tokens", "micro_batch_tokens")
+
+
+def check_is_free(out: Path) -> None:
+    """Refuse a folder that holds something, so that nothing is ever overwritten.
+
+    Raises:
+        UsageError: The folder is a file, or is not empty.
+    """
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"--out {out}: this is a file; a model is a folder", hint="name a new folder")
+    if out.is_dir() and any(out.iterdir()):
+        if (out / "training" / "config.toml").exists():
+            raise UsageError(
+                f"--out {out}: the folder holds a training already",
+                hint="go on with it by --resume, or name a new folder",
+            )
+        raise UsageError(f"--out {out}: the folder is not empty", hint="name a new folder")
+
+
+def stored_config(out: Path) -> Path | None:
+    """Return the configuration file of the run that a folder holds, or None if it holds none."""
+    path = out / "training" / "config.toml"
+    return path if path.exists() else None
+
+
+def stored_tokenizer(out: Path) -> Tokenizer | None:
+    """Return the tokenizer of the run that a folder holds, or None if it holds none."""
+    path = out / TOKENIZER
+    return Tokenizer.load(path) if path.exists() else None
+
+
+def create(
+    out: Path,
+    text: TrainingText,
+    config: Config,
+    tokenizer: Tokenizer,
+    languages: tuple[str | None, str | None],
+) -> None:
+    """Write what a run needs to go on; the configuration comes last and makes the folder a run.
+
+    Raises:
+        CheckpointError: The folder cannot be written.
+    """
+    try:
+        (out / "training").mkdir(parents=True, exist_ok=True)
+        replace_durably(out / TOKENIZER, tokenizer.to_bytes())
+        if text.dev_is_split:
+            _write_pairs(out / "held-out", "dev", text.dev, languages)
+        if text.test_is_split:
+            _write_pairs(out / "held-out", "test", text.test, languages)
+        about = json.dumps({"corpus": text.corpus.names, "digest": text.digest}, indent=1)
+        replace_durably(out / "training" / "corpus.json", about.encode())
+        replace_durably(out / "training" / "config.toml", config_to_toml(config).encode())
+    except OSError as error:
+        raise CheckpointError(f"{out}: cannot write the training folder: {error.strerror}") from error
+
+
+def check_same_corpus(out: Path, text: TrainingText, config: Config, stored: Path) -> None:
+    """Refuse to go on with another corpus or another model.
+
+    Raises:
+        CorpusError: The corpus is not the one that the run began with.
+        ConfigError: A key has changed that a run cannot change.
+    """
+    before = read_config(recipe=None, file=stored, settings=())
+    changed = [
+        f"{section}.{key}"
+        for section in (*_FIXED_SECTIONS, "train")
+        for key, value in asdict(getattr(config, section)).items()
+        if value != asdict(getattr(before, section))[key]
+        and (section in _FIXED_SECTIONS or key in _FIXED_TRAIN_KEYS)
+    ]
+    if changed:
+        raise ConfigError(
+            f"a resumed run cannot change {', '.join(changed)}",
+            hint="leave these keys out, or train into a new folder",
+        )
+    try:
+        about = json.loads((out / "training" / "corpus.json").read_text(encoding="utf-8"))
+        digest, names = about["digest"], about["corpus"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise CheckpointError(f"{out / 'training' / 'corpus.json'} cannot be read") from None
+    if digest != text.digest:
+        raise CorpusError(
+            f"{text.corpus.names}: not the corpus that the run in {out} began with ({names})",
+            hint="name the same files with the same content, or train into a new folder",
+        )
+
+
+def test_files(out: Path) -> tuple[Path, Path] | None:
+    """Return source and target file of the test pairs that were split off, if they were."""
+    found = sorted((out / "held-out").glob("test.*")) if (out / "held-out").is_dir() else []
+    if len(found) != 2:
+        return None
+    order = json.loads((out / "held-out" / "order.json").read_text(encoding="utf-8"))
+    return out / "held-out" / f"test.{order[0]}", out / "held-out" / f"test.{order[1]}"
+
+
+def _write_pairs(
+    folder: Path, name: str, pairs: Sequence[NumberedPair], languages: tuple[str | None, str | None]
+) -> None:
+    """Write pairs as two line-aligned files."""
+    folder.mkdir(exist_ok=True)
+    source, target = suffixes(languages)
+    for suffix, texts in (
+        (source, [pair.source for _, pair in pairs]),
+        (target, [pair.target for _, pair in pairs]),
+    ):
+        content = "".join(f"{text}\n" for text in texts)
+        replace_durably(folder / f"{name}.{suffix}", content.encode())
+    replace_durably(folder / "order.json", json.dumps([source, target]).encode())
+
+
+def suffixes(languages: tuple[str | None, str | None]) -> tuple[str, str]:
+    """Return the endings of the two files of pairs."""
+    source, target = languages
+    if source is None or target is None or source == target:
+        return "source", "target"
+    return source, target

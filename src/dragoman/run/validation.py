@@ -1,0 +1,73 @@
+"""Development scores: loss over all pairs, BLEU and chrF of real translations."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import torch
+
+from dragoman.bundle import Bundle
+from dragoman.data import EncodedCorpus, gather, plan_epoch
+from dragoman.evaluate import score
+from dragoman.run.reporter import Sample
+from dragoman.text import Pair
+from dragoman.text.ids import END
+from dragoman.train.loss import loss_sums
+from dragoman.translator import Translator
+
+_NUM_SAMPLES = 3
+
+
+@dataclass(frozen=True)
+class DevSet:
+    """Pairs that training never sees, by which checkpoints are judged."""
+
+    encoded: EncodedCorpus
+    pairs: Sequence[Pair]
+    """Those that are translated at each validation."""
+
+
+def validate(bundle: Bundle, dev: DevSet) -> tuple[dict[str, float], list[Sample]]:
+    """Return the scores of a model on development pairs, and a few of its translations.
+
+    The scores are ``loss`` (nats per target piece, without label smoothing), ``perplexity`` (its
+    exponential), and, if pairs are translated, ``bleu`` and ``chrf``.
+    """
+    loss = dev_loss(bundle, dev.encoded)
+    scores = {"loss": loss, "perplexity": math.exp(min(loss, 700.0))}
+    if not dev.pairs:
+        return scores, []
+    translations = Translator(bundle).translate([pair.source for pair in dev.pairs])
+    hypotheses = [translation.text for translation in translations]
+    found = score(
+        hypotheses,
+        [pair.target for pair in dev.pairs],
+        tokenized=bundle.config.data.tokenized,
+        ter=False,
+    )
+    scores |= {"bleu": found.bleu.value, "chrf": found.chrf.value}
+    samples = [
+        Sample(pair.source, pair.target, hypothesis)
+        for pair, hypothesis in zip(dev.pairs, hypotheses, strict=True)
+    ]
+    return scores, samples[:_NUM_SAMPLES]
+
+
+@torch.inference_mode()
+def dev_loss(bundle: Bundle, encoded: EncodedCorpus) -> float:
+    """Return the negative log-likelihood per target piece, in nats, without label smoothing."""
+    model, budget = bundle.model, bundle.config.train.micro_batch_tokens
+    device = model.output_weight_VD.device
+    plan = plan_epoch(encoded.lengths, seed=0, epoch=0, batch_tokens=budget, micro_batch_tokens=budget)
+    total, num_tokens = 0.0, 0
+    for (indices,) in plan:
+        batch = gather(encoded, indices, end=END, padding=model.padding).to(device)
+        total += float(loss_sums(model, batch, 0.0, fast=False).plain)
+        num_tokens += batch.num_target_tokens
+    return total / num_tokens
+
+
+def with_parameters(bundle: Bundle, parameters: dict[str, torch.Tensor]) -> Bundle:
+    """Return the bundle after its model was given other parameters."""
+    bundle.model.load_state_dict(parameters)
+    return replace(bundle)

@@ -1,0 +1,21 @@
+"""The learning rate over the steps."""
+
+from dragoman.config import TrainConfig
+
+
+def learning_rate(step: int, config: TrainConfig, d_model: int) -> float:
+    """Return the rate of a step, counted from 1.
+
+    rate = d_model^-0.5 · min(step^-0.5, step · warmup_steps^-1.5)
+
+    ``peak_rate`` puts another factor in the place of d_model^-0.5, so that the rate at the end of the
+    warm-up is ``peak_rate``. Unlike the paper, ``cooldown_steps`` at the end bring it to zero in a line.
+
+    Source: Vaswani et al. (2017), §5.3, Eq. 3.
+    """
+    warmup = config.warmup_steps
+    peak = config.peak_rate or (d_model * warmup) ** -0.5
+    rate = peak * min((warmup / step) ** 0.5, step / warmup)
+    if config.cooldown_steps:
+        rate *= max(0.0, min(1.0, (config.max_steps + 1 - step) / config.cooldown_steps))
+    return rate

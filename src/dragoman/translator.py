@@ -1,0 +1,269 @@
+"""Text in, text out.
+
+Letters of shapes: B sentences, S source positions, T target positions.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import torch
+
+from dragoman.bundle import Bundle
+from dragoman.config import SearchConfig
+from dragoman.data import pad
+from dragoman.errors import UsageError
+from dragoman.model import AttentionWeights, CachedDecoder
+from dragoman.search import Hypothesis, search
+from dragoman.text.ids import END
+
+_WINDOW = 1_024
+"""Sentences that are sorted by length together."""
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One way to translate a text."""
+
+    text: str
+    """The translation."""
+
+    score: float
+    """Log-probability in nats, divided by the length penalty; of several parts, their mean."""
+
+    pieces: tuple[str, ...]
+    """The pieces it was written in."""
+
+    piece_scores: tuple[float, ...]
+    """Log-probability of each piece in nats, ends of sentences included."""
+
+    finished: bool
+    """False if the output was cut at its length limit."""
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A text and its translations."""
+
+    source: str
+    """What was given."""
+
+    alternatives: tuple[Alternative, ...]
+    """Best first; at least one, and of a blank text a single empty one."""
+
+    num_source_pieces: int
+    """Pieces of the source, end of sentence included."""
+
+    num_parts: int
+    """Parts in which the source was translated: 1, unless it was longer than the model can read."""
+
+    @property
+    def text(self) -> str:
+        """The best translation."""
+        return self.alternatives[0].text
+
+    @property
+    def score(self) -> float:
+        """Its score."""
+        return self.alternatives[0].score
+
+
+@dataclass(frozen=True)
+class Attention:
+    """The attention of one source and its translation.
+
+    Attributes:
+        source_pieces: Pieces of the source, with its end.
+        target_pieces: Pieces of the translation, with its end.
+        weights: Encoder, decoder and cross-attention of each layer, (1, heads, queries, memory) each.
+    """
+
+    source_pieces: tuple[str, ...]
+    target_pieces: tuple[str, ...]
+    weights: AttentionWeights
+
+
+_EMPTY = Alternative("", 0.0, (), (), finished=True)
+
+
+class Translator:
+    """Translates with one model; made by ``load``, or from a bundle that is in memory."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        self.bundle = bundle
+        self._model = bundle.model
+        self._tokenizer = bundle.tokenizer
+
+    @classmethod
+    def load(cls, folder: Path | str, *, device: str = "auto") -> "Translator":
+        """Read a model folder.
+
+        Args:
+            folder: What ``dragoman train`` has written.
+            device: ``auto`` (a GPU where there is one), ``cpu``, ``cuda`` or ``cuda:1``.
+
+        Raises:
+            BundleError: The folder does not hold a whole model.
+            UsageError: There is no such device.
+        """
+        return cls(Bundle.load(Path(folder), choose_device(device)))
+
+    @property
+    def config(self) -> SearchConfig:
+        """The model's own search settings, which ``translate`` uses unless it is given others."""
+        return self.bundle.config.search
+
+    @property
+    def max_source_length(self) -> int:
+        """Pieces of a source that the model reads at once, end of sentence included."""
+        limit = self.bundle.config.data.max_length
+        if self.bundle.config.model.positions in ("learned", "table"):
+            limit = min(limit, self.bundle.config.model.max_positions)
+        return limit
+
+    def translate(self, texts: Sequence[str], config: SearchConfig | None = None) -> list[Translation]:
+        """Return the translation of each text, in order.
+
+        Args:
+            texts: One sentence each. A blank one stays empty. One that is longer than the model reads at
+                once is translated in parts.
+            config: Settings of the search; left out, the model's own.
+        """
+        if isinstance(texts, str):
+            raise TypeError("texts must be a list of texts, not one text")
+        return list(self.translate_stream(texts, config))
+
+    def translate_stream(
+        self, texts: Iterable[str], config: SearchConfig | None = None
+    ) -> Iterator[Translation]:
+        """Yield the translation of each text as soon as it and those near it are done, in order."""
+        iterator, config = iter(texts), config or self.config
+        while window := list(islice(iterator, _WINDOW)):
+            yield from self.translate_window(window, config)
+
+    def translate_window(self, texts: Sequence[str], config: SearchConfig) -> list[Translation]:
+        """Return the translations of texts that are sorted by length together."""
+        parts = [self._parts(text) for text in texts]
+        flat = [part for one in parts for part in one]
+        found = iter(self._search_all(flat, config))
+        return [
+            self._assemble(text, one, [next(found) for _ in one], config)
+            for text, one in zip(texts, parts, strict=True)
+        ]
+
+    @torch.inference_mode()
+    def attention(self, source: str, translation: Alternative) -> Attention:
+        """Return the attention weights with which the model reads a source and writes a translation.
+
+        The source must be short enough to be read at once.
+        """
+        ids = self._tokenizer.encode(source)
+        target = self._tokenizer.encode(translation.text)
+        device, weights = self._model.output_weight_VD.device, AttentionWeights()
+        source_BS = pad([ids], end=END, padding=self._model.source_padding).to(device)
+        input_BT = torch.tensor([[self._model.padding, *target]], device=device)
+        self._model.decode(input_BT, self._model.encode(source_BS, weights), weights)
+        return Attention(
+            (*self._tokenizer.pieces(ids), "</s>"), (*self._tokenizer.pieces(target), "</s>"), weights
+        )
+
+    def _parts(self, text: str) -> list[list[int]]:
+        """Return the pieces of a text, cut where they are more than the model reads at once."""
+        if not text or text.isspace():
+            return []
+        ids, limit = self._tokenizer.encode(text), self.max_source_length - 1
+        parts = []
+        while len(ids) > limit:
+            cut = self._cutting_place(ids, limit)
+            parts.append(ids[:cut])
+            ids = ids[cut:]
+        return [*parts, ids]
+
+    def _cutting_place(self, ids: list[int], limit: int) -> int:
+        """Return where to cut: after the last end of a sentence in reach, else before the last word."""
+        pieces = self._tokenizer.pieces(ids[: limit + 1])
+        starts = [i for i in range(1, len(pieces)) if pieces[i].startswith("▁")]
+        ends = [i for i in starts if pieces[i - 1].endswith((".", "!", "?", "…", "。")) and i > limit // 4]
+        return (ends or starts or [limit])[-1]
+
+    @torch.inference_mode()
+    def _search_all(self, sources: list[list[int]], config: SearchConfig) -> list[list[Hypothesis]]:
+        """Return the hypotheses of each source; those of like length are searched together."""
+        order = sorted(range(len(sources)), key=lambda i: len(sources[i]))
+        found: list[list[Hypothesis]] = [[] for _ in sources]
+        first = 0
+        while first < len(order):
+            last = first + 1
+            while (
+                last < len(order)
+                and (last + 1 - first) * (len(sources[order[last]]) + 1) <= config.batch_tokens
+            ):
+                last += 1
+            chosen = order[first:last]
+            for i, hypotheses in zip(chosen, self._search([sources[i] for i in chosen], config), strict=True):
+                found[i] = hypotheses
+            first = last
+        return found
+
+    def _search(self, sources: list[list[int]], config: SearchConfig) -> list[list[Hypothesis]]:
+        model, device = self._model, self._model.output_weight_VD.device
+        source_BS = pad(sources, end=END, padding=model.source_padding).to(device)
+        limit_B = torch.tensor([len(ids) + 1 + config.extra_length for ids in sources], device=device)
+        if self.bundle.config.model.positions in ("learned", "table"):
+            limit_B = limit_B.clamp(max=self.bundle.config.model.max_positions)
+        decoder = CachedDecoder(
+            model, model.encode(source_BS), config.beam_size, self._tokenizer.impossible
+        )
+        return search(decoder, start=model.padding, end=END, limit_B=limit_B, config=config)
+
+    def _assemble(
+        self, text: str, parts: list[list[int]], found: list[list[Hypothesis]], config: SearchConfig
+    ) -> Translation:
+        """Return a translation from the hypotheses of its parts."""
+        if not parts:
+            return Translation(text, (_EMPTY,), 0, 1)
+        num_pieces = sum(map(len, parts)) + 1
+        if len(parts) == 1:
+            alternatives = tuple(self._alternative(one) for one in found[0][: config.n_best])
+            return Translation(text, alternatives, num_pieces, 1)
+        bests = [self._alternative(hypotheses[0]) for hypotheses in found]
+        joined = Alternative(
+            " ".join(best.text for best in bests),
+            sum(best.score for best in bests) / len(bests),
+            tuple(piece for best in bests for piece in best.pieces),
+            tuple(score for best in bests for score in best.piece_scores),
+            all(best.finished for best in bests),
+        )
+        return Translation(text, (joined,), num_pieces, len(parts))
+
+    def _alternative(self, hypothesis: Hypothesis) -> Alternative:
+        return Alternative(
+            self._tokenizer.decode(hypothesis.tokens),
+            hypothesis.score,
+            tuple(self._tokenizer.pieces(hypothesis.tokens)),
+            hypothesis.token_scores,
+            hypothesis.finished,
+        )
+
+
+def choose_device(name: str) -> torch.device:
+    """Return the device of this name; ``auto`` is a GPU where there is one.
+
+    Raises:
+        UsageError: There is no such device here.
+    """
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        if device.type not in ("cpu", "cuda"):
+            raise RuntimeError
+    except RuntimeError:
+        raise UsageError(f"--device {name}: must be auto, cpu, cuda or cuda:N") from None
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise UsageError(
+            f"--device {name}: this machine shows {torch.cuda.device_count()} CUDA devices to PyTorch",
+            hint="use --device cpu, or see 'dragoman env'",
+        )
+    return device
