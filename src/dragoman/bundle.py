@@ -1,9 +1,9 @@
 """The model folder: configuration, tokenizer, weights and a card; no pickle anywhere.
 
-    config.json         languages and the whole configuration
-    tokenizer.model     the sentencepiece model
-    model.safetensors   the weights; a tied tensor is stored once
-    README.md           the model card
+config.json         languages and the whole configuration
+tokenizer.model     the sentencepiece model
+model.safetensors   the weights; a tied tensor is stored once
+README.md           the model card
 """
 
 import json

@@ -212,9 +212,7 @@ class Translator:
         limit_B = torch.tensor([len(ids) + 1 + config.extra_length for ids in sources], device=device)
         if self.bundle.config.model.positions in ("learned", "table"):
             limit_B = limit_B.clamp(max=self.bundle.config.model.max_positions)
-        decoder = CachedDecoder(
-            model, model.encode(source_BS), config.beam_size, self._tokenizer.impossible
-        )
+        decoder = CachedDecoder(model, model.encode(source_BS), config.beam_size, self._tokenizer.impossible)
         return search(decoder, start=model.padding, end=END, limit_B=limit_B, config=config)
 
     def _assemble(

@@ -1,37 +1,130 @@
 """``dragoman train``."""
 
+import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from dragoman.cli.options import configuration_options
+from dragoman.cli.stop import StopSignals
+
+if TYPE_CHECKING:
+    from dragoman.run import Outcome
+
+_PATH = click.Path(path_type=Path)
 
 
 @click.command()
-@click.argument("corpus", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="The model folder, new or empty.")
-@click.option("--source", "source_language", help="Source language; left out, the suffix of its file.")
-@click.option("--target", "target_language", help="Target language; left out, the suffix of its file.")
-@click.option("--dev", multiple=True, type=click.Path(path_type=Path), help="Development pairs.")
-@click.option("--test", multiple=True, type=click.Path(path_type=Path), help="Test pairs.")
+@click.argument("corpus", nargs=-1, required=True, type=_PATH)
+@click.option("--out", required=True, type=_PATH, help="The model folder; new or empty, unless resumed.")
+@click.option(
+    "--source", "source_language", metavar="LANGUAGE", help="Left out, it is the suffix of the source file."
+)
+@click.option(
+    "--target", "target_language", metavar="LANGUAGE", help="Left out, it is the suffix of the target file."
+)
+@click.option("--dev", multiple=True, type=_PATH, help="Development pairs, as CORPUS; twice for two files.")
+@click.option("--test", multiple=True, type=_PATH, help="Test pairs, as CORPUS; twice for two files.")
 @configuration_options
-@click.option("--seed", type=int, help="Start of every random choice; short for --set train.seed=N.")
+@click.option("--seed", type=int, help="Start of every random choice; the same as --set train.seed=N.")
 @click.option("--resume", is_flag=True, help="Go on with the run in --out, exactly where it stopped.")
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N.")
-@click.option("--dry-run", is_flag=True, help="Check and plan; write and train nothing.")
+@click.option("--dry-run", is_flag=True, help="Check everything and show the plan; train and write nothing.")
 @click.pass_context
-def command(context: click.Context, **arguments: object) -> None:
-    """Learn to translate."""
-    import logging
-    from dragoman.run import Reporter, TrainOptions, train
+def command(
+    context: click.Context,
+    /,
+    *,
+    corpus: tuple[Path, ...],
+    out: Path,
+    source_language: str | None,
+    target_language: str | None,
+    dev: tuple[Path, ...],
+    test: tuple[Path, ...],
+    recipe: str | None,
+    config_file: Path | None,
+    settings: tuple[str, ...],
+    seed: int | None,
+    resume: bool,
+    device: str,
+    dry_run: bool,
+) -> None:
+    """Learn to translate from a corpus.
 
-    class R(Reporter):
-        def notice(self, text): click.echo(text, err=True)
-        def stage(self, text): click.echo(text, err=True)
-        def planned(self, plan): click.echo(plan, err=True)
-        def stepped(self, progress, result, rate):
-            if progress.step % 50 == 0: click.echo(f"{progress.step} {result.plain_loss:.3f} {rate:.5f} {progress.num_target_tokens/progress.seconds:.0f} tok/s", err=True)
-        def validated(self, progress, scores, samples, *, is_best): click.echo(f"{progress.step} {scores} {progress.seconds:.0f}", err=True)
-    a = arguments
-    o = train(a["corpus"], a["out"], TrainOptions(source_language=a["source_language"], target_language=a["target_language"], dev=a["dev"], test=a["test"], recipe=a["recipe"] or "auto", config_file=a["config_file"], settings=a["settings"], resume=a["resume"], device=a["device"], dry_run=a["dry_run"]), reporter=R())
-    click.echo(o.test_scores and "\n".join(o.test_scores.lines()))
+    CORPUS is two line-aligned text files, as in 'train.en train.de', or one file of pairs with a tab between
+    source and target; each may be compressed (.gz). Line n of one file translates line n of the other.
+
+    Nothing else is needed: the recipe is chosen by the size of the corpus, and development and test pairs are
+    split off. The model folder is ready for 'dragoman translate'.
+    """
+    with StopSignals() as signals:
+        from dragoman.cli.progress import TerminalReporter
+        from dragoman.run import TrainOptions, train
+        from dragoman.train.checkpoint import Progress
+
+        class StoppableReporter(TerminalReporter):
+            def training_started(self, progress: Progress, num_steps: int) -> None:
+                signals.graceful = True
+                super().training_started(progress, num_steps)
+
+            def training_ended(self, reason: str) -> None:
+                signals.graceful = False
+                super().training_ended(reason)
+
+        options = TrainOptions(
+            source_language=source_language,
+            target_language=target_language,
+            dev=dev,
+            test=test,
+            recipe=recipe or "auto",
+            config_file=config_file,
+            settings=[*settings, *([f"train.seed={seed}"] if seed is not None else [])],
+            resume=resume,
+            device=device,
+            dry_run=dry_run,
+        )
+        outcome = train(corpus, out, options, reporter=StoppableReporter(), stop_requested=signals.requested)
+    if outcome.reason == "interrupted":
+        again = shlex.join(["dragoman", "train", *map(str, corpus), "--out", str(out), "--resume"])
+        click.echo(f"saved at step {outcome.progress.step:,}; go on with '{again}'", err=True)
+        context.exit(signals.exit_code or 1)
+    for line in summary(outcome):
+        click.echo(line)
+
+
+def summary(outcome: "Outcome") -> list[str]:
+    """Return what a finished run has come to, and which command comes next."""
+    from dragoman.cli.progress import NAMES, minutes
+
+    if outcome.reason == "dry_run":
+        return ["nothing was written: this was a dry run"]
+    progress, rows = outcome.progress, []
+    if outcome.dev_scores:
+        numbers = ", ".join(f"{NAMES.get(key, key)} {value:.2f}" for key, value in outcome.dev_scores.items())
+        rows.append(("development", numbers))
+    if outcome.test_scores is not None:
+        rows += [("test" if i == 0 else "", line) for i, line in enumerate(outcome.test_scores.lines())]
+    rows += [
+        ("kept", outcome.chosen),
+        ("time", f"{minutes(progress.seconds)}, {progress.step:,} steps"),
+        (
+            "pieces",
+            f"{progress.num_source_tokens:,} source, {progress.num_target_tokens:,} target, "
+            f"{progress.num_target_tokens / max(progress.seconds, 1e-9):,.0f} target pieces a second",
+        ),
+        ("FLOPs executed", f"{progress.flops:.2e}"),
+        (
+            "FLOPs as the paper counts",
+            f"{outcome.paper_flops:.2e} (time x {outcome.sustained_flops / 1e9:,.0f} sustained GFLOPS)",
+        ),
+        ("model", str(outcome.folder)),
+    ]
+    width = max(len(name) for name, _ in rows)
+    lines = [f"{name:<{width}}  {value}" for name, value in rows]
+    folder = shlex.quote(str(outcome.folder))
+    lines += ["", "next:", f"  dragoman translate {folder} FILE"]
+    if outcome.test_files is not None:
+        source, target = (shlex.quote(str(path)) for path in outcome.test_files)
+        lines.append(f"  dragoman evaluate {folder} {source} {target}")
+    return lines

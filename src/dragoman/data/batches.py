@@ -63,8 +63,9 @@ def plan_epoch(
     """Return the steps of an epoch: for each step its micro-batches, for each of them its pairs.
 
     Every pair comes once. The order is a function of the seed and the epoch alone. Pairs of like length
-    stand together (§5.1): they are sorted by target and source length, equal ones in random order, cut
-    into micro-batches, and the micro-batches are shuffled.
+    stand together (§5.1): they are sorted by their longer side, then by the difference of both sides, up
+    and down in turn, so that neighbors differ little in either; equal ones stand in random order. Then they
+    are cut into micro-batches, and the micro-batches are shuffled.
 
     Source: Vaswani et al. (2017), §5.1.
 
@@ -79,7 +80,8 @@ def plan_epoch(
     num_micro_batches = -(-batch_tokens // micro_batch_tokens)
     shuffled = generator.permutation(len(lengths))
     source, target = lengths[shuffled, 0], lengths[shuffled, 1]
-    ordered = shuffled[np.lexsort((source, target))]
+    longest, difference = np.maximum(source, target), source - target
+    ordered = shuffled[np.lexsort((np.where(longest % 2, difference, -difference), longest))]
     micro_batches = list(_cut(ordered, lengths.max(axis=1), batch_tokens // num_micro_batches))
     order = generator.permutation(len(micro_batches))
     return [

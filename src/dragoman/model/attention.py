@@ -1,4 +1,7 @@
-"""Scaled dot-product attention, readable and fused, and its multi-head form."""
+"""Scaled dot-product attention, readable and fused, and its multi-head form.
+
+Source: Vaswani et al. (2017), §3.2.
+"""
 
 import math
 
@@ -35,9 +38,7 @@ def scaled_dot_product_attention(
     return weight_BHQM @ value_BHME, weight_BHQM
 
 
-def fused_attention(
-    query_BHQK: Tensor, key_BHMK: Tensor, value_BHME: Tensor, visible_BHQM: Tensor
-) -> Tensor:
+def fused_attention(query_BHQK: Tensor, key_BHMK: Tensor, value_BHME: Tensor, visible_BHQM: Tensor) -> Tensor:
     """Mix the values as :func:`scaled_dot_product_attention` does, in one kernel without the weights.
 
     The kernel leaves a query that may look nowhere undefined, so its row is set to zero here.
@@ -113,4 +114,4 @@ class MultiHeadAttention(nn.Module):
 
     def _split(self, x: Tensor) -> Tensor:
         """Turn positions of all heads side by side into heads of positions."""
-        return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
+        return x.view(*x.shape[:-1], self.num_heads, -1).transpose(1, 2)

@@ -84,7 +84,7 @@ class CachedDecoder:
 
         def look_at_source(x: Tensor) -> Tensor:
             cache = self._caches[index]
-            x_BWD = x.unflatten(0, (-1, self._beam_size)).flatten(1, 2)
+            x_BWD = x.view(-1, self._beam_size, x.size(-1))
             return layer.cross_attention.attend(
                 x_BWD, cache.memory_key_BHSK, cache.memory_value_BHSE, self._visible_B11S
             ).flatten(0, 1)[:, None]

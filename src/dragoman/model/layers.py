@@ -91,9 +91,7 @@ class EncoderLayer(nn.Module):
         self.feed_forward = FeedForward(config)
         self.feed_forward_residual = residual(config)
 
-    def forward(
-        self, x_BSD: Tensor, visible_B11S: Tensor, weights: list[Tensor] | None = None
-    ) -> Tensor:
+    def forward(self, x_BSD: Tensor, visible_B11S: Tensor, weights: list[Tensor] | None = None) -> Tensor:
         """Return ``x_BSD`` after both sub-layers; padding is not visible."""
         x_BSD = self.attention_residual(x_BSD, lambda x: self.attention(x, x, visible_B11S, weights))
         output_BSD: Tensor = self.feed_forward_residual(x_BSD, self.feed_forward)

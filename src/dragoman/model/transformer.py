@@ -5,6 +5,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from dragoman.config import ModelConfig
+from dragoman.model.attention import MultiHeadAttention
+from dragoman.model.dropout import Dropout
 from dragoman.model.embedding import Embedding
 from dragoman.model.layers import DecoderLayer, EncoderLayer, Memory
 
@@ -93,7 +95,7 @@ class Transformer(nn.Module):
     def use_fast_forms(self, fast: bool) -> None:
         """Compute with the fast forms of attention and dropout, or with the readable ones."""
         for module in self.modules():
-            if hasattr(module, "fast"):
+            if isinstance(module, MultiHeadAttention | Dropout):
                 module.fast = fast
 
     def encode(self, source_BS: Tensor, weights: AttentionWeights | None = None) -> Memory:
@@ -125,11 +127,13 @@ class Transformer(nn.Module):
         visible_11TT = torch.ones(
             1, 1, num_positions, num_positions, dtype=torch.bool, device=input_BT.device
         ).tril()
-        x_BTD = self.embedding(input_BT)
+        x_BTD: Tensor = self.embedding(input_BT)
         lists = None if weights is None else (weights.decoder, weights.cross)
         for layer in self.decoder:
             x_BTD = layer(x_BTD, visible_11TT, memory, lists)
-        return self.decoder_norm(x_BTD) if self.config.norm == "pre" else x_BTD
+        if self.config.norm == "pre":
+            x_BTD = self.decoder_norm(x_BTD)
+        return x_BTD
 
     def logits(self, x_BTD: Tensor) -> Tensor:
         """Return the logits (BTV) of the next piece; padding has minus infinity."""

@@ -1,6 +1,7 @@
 """The only place where parts are put together: train, translate, evaluate as functions."""
 
 from dragoman.run.corpora import TrainingText
-from dragoman.run.training import Outcome, Reporter, TrainOptions, train
+from dragoman.run.reporter import Reporter
+from dragoman.run.training import Outcome, TrainOptions, train
 
 __all__ = ["Outcome", "Reporter", "TrainOptions", "TrainingText", "train"]

@@ -65,12 +65,11 @@ def read_text(
     left_out = held_out.dev | held_out.test | held_out.dropped
     if held_out.dev or held_out.test:
         reporter.notice(
-            f"held out {len(held_out.dev):,} pairs for development and {len(held_out.test):,} for the final test"
+            f"held out {len(held_out.dev):,} pairs for development "
+            f"and {len(held_out.test):,} for the final test"
         )
     if held_out.dropped:
-        reporter.notice(
-            f"left out {len(held_out.dropped):,} pairs that share a text with a held-out pair"
-        )
+        reporter.notice(f"left out {len(held_out.dropped):,} pairs that share a text with a held-out pair")
     if num_pairs == len(left_out):
         raise CorpusError(
             f"{corpus.names}: no pair is left for training", hint="set data.dev_pairs=0 and data.test_pairs=0"

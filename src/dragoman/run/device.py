@@ -1,5 +1,6 @@
 """Where and how precisely a run computes."""
 
+import time
 from typing import Literal
 
 import torch
@@ -26,3 +27,19 @@ def choose_precision(wanted: str, device: torch.device) -> tuple[Precision, str]
     if fast:
         return "bfloat16", f"this {what} has instructions for it"
     return "float32", f"this {what} has no instructions for bfloat16"
+
+
+def sustained_flops(device: torch.device, *, seconds: float = 0.3) -> float:
+    """Return the float32 operations a second that this device sustains, measured on matrix products.
+
+    The paper counts the cost of a training as time × devices × this number.
+
+    Source: Vaswani et al. (2017), §6.1, footnote 5.
+    """
+    size = 4_096 if device.type == "cuda" else 1_024
+    matrix = torch.ones(size, size, device=device)
+    count, started = 0, time.perf_counter()
+    while count < 2 or time.perf_counter() - started < seconds:
+        float((matrix @ matrix)[0, 0])
+        count += 1
+    return count * 2.0 * size**3 / (time.perf_counter() - started)

@@ -1,9 +1,9 @@
 """From a corpus to a model folder.
 
-    config.json, tokenizer.model, model.safetensors, README.md    the model
-    metrics.jsonl        what each step and validation measured; the same for the same seed
-    held-out/            development and test pairs that were split off, if none were named
-    training/            what a run needs to go on: configuration, checkpoints, encoded pairs
+config.json, tokenizer.model, model.safetensors, README.md    the model
+metrics.jsonl        what each step and validation measured; the same for the same seed
+held-out/            development and test pairs that were split off, if none were named
+training/            what a run needs to go on: configuration, checkpoints, encoded pairs
 """
 
 import json
@@ -22,7 +22,7 @@ from dragoman.model.arithmetic import forward_flops, num_parameters
 from dragoman.run import folder as run_folder
 from dragoman.run.card import model_card
 from dragoman.run.corpora import TrainingText, encode, encode_dev, encode_with_dropout, read_text
-from dragoman.run.device import choose_precision
+from dragoman.run.device import choose_precision, sustained_flops
 from dragoman.run.metrics import MetricsLog
 from dragoman.run.reporter import Plan, Reporter, Sample
 from dragoman.run.scoring import score_pairs
@@ -76,8 +76,15 @@ class Outcome:
     test_scores: Scores | None
     chosen: str
     """Which parameters were kept, in words."""
-    test_files: tuple[Path, Path] | None
+    test_files: tuple[Path, Path] | None = None
     """Source and target files of the held-out test pairs, if they were split off."""
+    sustained_flops: float = 0.0
+    """Float32 operations a second that the device sustains, measured at the end."""
+
+    @property
+    def paper_flops(self) -> float:
+        """Cost of the training as the paper counts it: time times sustained operations (§6.1)."""
+        return self.progress.seconds * self.sustained_flops
 
 
 def train(
@@ -121,9 +128,7 @@ def train(
     return _Run(text, config, device, out, _languages(pairs, options), reporter).go(stop_requested)
 
 
-def _configure(
-    pairs: Corpus, options: TrainOptions, stored: Path | None
-) -> tuple[Config, Sequence[str]]:
+def _configure(pairs: Corpus, options: TrainOptions, stored: Path | None) -> tuple[Config, Sequence[str]]:
     """Return the configuration, and lines that explain how it was chosen."""
     if stored is not None:
         return read_config(recipe=None, file=stored, settings=options.settings), ()
@@ -171,7 +176,7 @@ def _dry_run(
         with torch.device("meta"):
             model = Transformer(config.model)
         reporter.planned(make_plan(model, corpus, config, device))
-    return Outcome("dry_run", Progress(), out, {}, None, "", None)
+    return Outcome("dry_run", Progress(), out, {}, None, "")
 
 
 def make_plan(model: Transformer, corpus: EncodedCorpus, config: Config, device: torch.device) -> Plan:
@@ -270,7 +275,7 @@ class _Run:
             progress, reason = fit(loop, progress)
             self.reporter.training_ended(reason)
         if reason == "interrupted":
-            return Outcome(reason, progress, self.out, {}, None, "", None)
+            return Outcome(reason, progress, self.out, {}, None, "")
         return self._finish(progress, reason)
 
     def _finish(self, progress: Progress, reason: str) -> Outcome:
@@ -292,6 +297,7 @@ class _Run:
             test_scores,
             chosen,
             run_folder.test_files(self.out),
+            sustained_flops(self.bundle.model.output_weight_VD.device),
         )
 
     def _choose_parameters(self) -> tuple[Mapping[str, float], str]:

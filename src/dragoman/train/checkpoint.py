@@ -177,7 +177,10 @@ class CheckpointKeeper:
         except OSError as error:
             raise CheckpointError(f"{path}: cannot read the checkpoint: {error.strerror}") from error
         if hashlib.sha256(content).hexdigest() != entry.checksums.get(name):
-            raise CheckpointError(f"{path}: the file is damaged: its checksum is not the one it was saved with")
+            raise CheckpointError(
+                f"{path}: the file is damaged: its checksum is not the one it was saved with",
+                hint="restore the file from a backup, or train into a new folder",
+            )
         return content
 
     def _kept(self) -> list[Entry]:

@@ -16,6 +16,7 @@ from dragoman.text.ids import END
 from dragoman.train.checkpoint import CheckpointKeeper, Progress
 from dragoman.train.schedule import learning_rate
 from dragoman.train.step import StepResult, train_step
+
 Scores = Mapping[str, float]
 
 
@@ -62,6 +63,8 @@ def make_optimizer(model: Transformer, config: TrainConfig) -> torch.optim.Adam:
 
 def fit(run: TrainingRun, progress: Progress) -> tuple[Progress, str]:
     """Train from where ``progress`` stands to the end.
+
+    Source: Vaswani et al. (2017), §5.2, for the number of steps.
 
     Returns:
         How far the run has come, and why it ended: ``max_steps``, ``max_minutes``, ``patience`` or
@@ -158,9 +161,8 @@ def _num_source_tokens(model: Transformer, batches: list[Batch]) -> int:
 
 
 def _flops(model: Transformer, batches: list[Batch]) -> float:
-    return sum(
-        3 * forward_flops(model.config, *batch.source_BS.shape, batch.target_BT.size(1)) for batch in batches
-    )
+    shapes = [(*batch.source_BS.shape, batch.target_BT.size(1)) for batch in batches]
+    return sum(3 * forward_flops(model.config, *shape) for shape in shapes)
 
 
 def save(run: TrainingRun, progress: Progress, *, score: float | None = None, validated: bool = True) -> None:

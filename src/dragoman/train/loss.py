@@ -59,8 +59,8 @@ class _ChunkedLoss(torch.autograd.Function):
         grad_bias_V = None if bias_V is None else torch.zeros_like(bias_V)
         smoothed = x_ND.new_zeros((), dtype=weight_VD.dtype)
         plain = smoothed.clone()
-        for rows in torch.arange(len(x_ND), device=x_ND.device).split(_CHUNK_ROWS):
-            part = slice(int(rows[0]), int(rows[-1]) + 1)
+        for first in range(0, len(x_ND), _CHUNK_ROWS):
+            part = slice(first, first + _CHUNK_ROWS)
             x_CD, target_C1 = x_ND[part].to(product), target_N[part, None]
             logit_CV = F.linear(x_CD, weight_cast_VD).to(weight_VD.dtype)
             if bias_V is not None:
@@ -85,9 +85,7 @@ class _ChunkedLoss(torch.autograd.Function):
         return smoothed, plain
 
     @staticmethod
-    def backward(
-        ctx: Any, *grads: Tensor
-    ) -> tuple[Tensor | None, Tensor | None, Tensor | None, None, None]:
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None, None, None]:
         grad_x_ND, grad_weight_VD, grad_bias_V = ctx.saved_tensors
         scale = grads[0]
         grad_bias_V = None if grad_bias_V is None else grad_bias_V * scale
@@ -120,5 +118,7 @@ def loss_sums(model: Transformer, batch: Batch, smoothing: float, *, fast: bool 
     bias_V = None if bias_V is None else bias_V[: model.padding]
     if not fast:
         return smoothed_cross_entropy(F.linear(x_ND, weight_VD, bias_V), target_N, smoothing)
-    sums: tuple[Tensor, Tensor] = _ChunkedLoss.apply(x_ND, weight_VD, bias_V, target_N, smoothing)
+    sums: tuple[Tensor, Tensor] = _ChunkedLoss.apply(  # type: ignore[no-untyped-call]
+        x_ND, weight_VD, bias_V, target_N, smoothing
+    )
     return Loss(*sums)

@@ -1,0 +1,129 @@
+"""How a run looks in the terminal: notices, a progress bar, validations. All of it goes to stderr."""
+
+import time
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from dragoman.run.reporter import Plan, Reporter, Sample
+from dragoman.train.checkpoint import Progress as RunProgress
+from dragoman.train.step import StepResult
+
+_PLAIN_SECONDS = 15.0
+"""Time between two lines of progress where there is no terminal."""
+
+
+class TerminalReporter(Reporter):
+    """Shows a run: a bar where there is a terminal, a line now and then where there is none.
+
+    Args:
+        console: Where to show it; left out, standard error.
+        samples: Whether to show translated sentences at each validation.
+    """
+
+    def __init__(self, console: Console | None = None, *, samples: bool = True) -> None:
+        self.console = console or Console(stderr=True, highlight=False, soft_wrap=True)
+        self._samples = samples
+        self._bar: Progress | None = None
+        self._num_steps = 0
+        self._first = RunProgress()
+        self._last_shown = 0.0
+
+    def notice(self, text: str) -> None:
+        """Show a notice."""
+        self.console.print(text, markup=False)
+
+    def stage(self, text: str) -> None:
+        """Show which part of the work begins."""
+        self.console.print(f"{text} ...", markup=False, style="dim")
+
+    def planned(self, plan: Plan) -> None:
+        """Show what the run is going to do."""
+        for line in plan_lines(plan):
+            self.console.print(line, markup=False)
+
+    def training_started(self, progress: RunProgress, num_steps: int) -> None:
+        """Draw the bar, or say where training begins."""
+        self._first, self._num_steps = progress, num_steps
+        self._last_shown = time.monotonic()
+        if progress.step:
+            self.notice(f"going on after step {progress.step:,}")
+        if self.console.is_terminal:
+            self._bar = Progress(
+                TextColumn("step"),
+                MofNCompleteColumn(),
+                BarColumn(bar_width=24),
+                TextColumn("{task.fields[numbers]}"),
+                TimeRemainingColumn(compact=True),
+                TextColumn("left"),
+                console=self.console,
+            )
+            self._bar.add_task("training", total=num_steps, completed=progress.step, numbers="")
+            self._bar.start()
+
+    def stepped(self, progress: RunProgress, result: StepResult, rate: float) -> None:
+        """Move the bar, or print a line if the last one is old."""
+        numbers = f"loss {result.plain_loss:.3f}  rate {rate:.2e}  {self._tokens_per_second(progress):,.0f} tokens/s"
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], completed=progress.step, numbers=numbers)
+        elif time.monotonic() - self._last_shown >= _PLAIN_SECONDS:
+            self._last_shown = time.monotonic()
+            left = self._seconds_left(progress)
+            self.notice(f"step {progress.step:,} of {self._num_steps:,}  {numbers}  {minutes(left)} left")
+
+    def validated(
+        self, progress: RunProgress, scores: Mapping[str, float], samples: Sequence[Sample], *, is_best: bool
+    ) -> None:
+        """Print the development scores and a few translations."""
+        numbers = "  ".join(f"{NAMES.get(name, name)} {value:.2f}" for name, value in scores.items())
+        self.notice(f"step {progress.step:,}  development: {numbers}{'  best so far' if is_best else ''}")
+        if self._samples:
+            for sample in samples:
+                self.console.print(f"    source      {sample.source}", markup=False, style="dim")
+                self.console.print(f"    reference   {sample.reference}", markup=False, style="dim")
+                self.console.print(f"    translation {sample.hypothesis}", markup=False)
+
+    def training_ended(self, reason: str) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+        words = {
+            "max_minutes": "the time that train.max_minutes allows is over",
+            "patience": "no better development score for train.patience validations",
+        }
+        if reason in words:
+            self.notice(f"training ends: {words[reason]}")
+
+    def _tokens_per_second(self, progress: RunProgress) -> float:
+        seconds = progress.seconds - self._first.seconds
+        return (progress.num_target_tokens - self._first.num_target_tokens) / max(seconds, 1e-9)
+
+    def _seconds_left(self, progress: RunProgress) -> float:
+        seconds = progress.seconds - self._first.seconds
+        return seconds / max(progress.step - self._first.step, 1) * (self._num_steps - progress.step)
+
+
+NAMES = {"loss": "loss", "perplexity": "perplexity", "bleu": "BLEU", "chrf": "chrF2"}
+"""Development scores as they are printed."""
+
+
+def plan_lines(plan: Plan) -> list[str]:
+    """Return what a run is going to do, in lines."""
+    epochs = plan.num_steps / plan.steps_per_epoch
+    return [
+        f"model: {plan.num_parameters:,} parameters, {plan.vocabulary_size:,} pieces; "
+        f"{plan.optimizer_bytes / 2**20:,.0f} MiB with gradients and Adam's moments",
+        f"data: {plan.num_training_pairs:,} pairs; {plan.padding_share:.1%} of all positions are padding",
+        f"training: {plan.num_steps:,} steps ({epochs:,.1f} epochs), "
+        f"{plan.num_steps * plan.step_flops:.1e} FLOPs",
+        f"computing on {plan.device} in {plan.precision}: {plan.precision_reason}",
+    ]
+
+
+def minutes(seconds: float) -> str:
+    """Return a time in words, as "2.3 minutes"."""
+    if seconds < 99.5:
+        return f"{seconds:.0f} seconds"
+    return f"{seconds / 60:.1f} minutes" if seconds < 7_200 else f"{seconds / 3_600:.1f} hours"
