@@ -78,7 +78,7 @@ def encode_corpus(
     try:
         if path.exists() and _read_footer(path)[0]["key"] == key:
             return EncodedCorpus(path)
-    except (ValueError, KeyError):
+    except (ValueError, KeyError, TypeError):
         pass  # cut or foreign: it is only a cache, and made anew
     temporary = path.with_name(path.name + ".tmp")
     try:
@@ -158,6 +158,8 @@ def _read_footer(path: Path) -> tuple[dict[str, Any], int, int]:
         footer: dict[str, Any] = json.loads(file.read(length))
     if footer["ids_bytes"] + footer["offsets_bytes"] + length + _LENGTH_BYTES != size:
         raise ValueError(f"{path} is cut")
+    if footer["dtype"] not in ("uint16", "uint32"):
+        raise ValueError(f"{path} holds no ids")
     return footer, footer["ids_bytes"], footer["offsets_bytes"]
 
 
