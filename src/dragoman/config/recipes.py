@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from importlib import resources
 
-RECIPE_NAMES = ("tiny", "small", "base", "big")
+RECIPE_NAMES = ("demo", "tiny", "small", "base", "big")
 """The recipes that ship with the package, from the least to the greatest."""
 
 AUTO = "auto"
@@ -103,7 +103,8 @@ def choose_recipe(num_pairs: int) -> RecipeChoice:
 
     Model, vocabulary and dropout follow the number of pairs. The steps are so many passes over the corpus
     at 20 target pieces a pair, from 500 to the 100,000 of the paper's base model; the warm-up takes at
-    most a quarter of them. ``big`` is never chosen: it needs a GPU and days, which only the user knows.
+    most a quarter of them. ``big`` is never chosen, because it needs a GPU and days, which only the user
+    knows; nor is ``demo``, whose minutes are too few for real text.
 
     Args:
         num_pairs: Training pairs, at least 1.
