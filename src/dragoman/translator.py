@@ -18,7 +18,7 @@ from dragoman.model import AttentionWeights, CachedDecoder
 from dragoman.search import Hypothesis, search
 from dragoman.text.ids import END
 
-_WINDOW = 1_024
+WINDOW = 1_024
 """Sentences that are sorted by length together."""
 
 
@@ -139,7 +139,7 @@ class Translator:
     ) -> Iterator[Translation]:
         """Yield the translation of each text as soon as it and those near it are done, in order."""
         iterator, config = iter(texts), config or self.config
-        while window := list(islice(iterator, _WINDOW)):
+        while window := list(islice(iterator, WINDOW)):
             yield from self.translate_window(window, config)
 
     def translate_window(self, texts: Sequence[str], config: SearchConfig) -> list[Translation]:

@@ -34,7 +34,7 @@ def reader(tmp_path: Path) -> tuple[Path, dict[str, str]]:
         if path.is_file() and path.suffix not in SCRIPTS:
             shutil.copy(path, desk)
     command = programs / "dragoman"
-    start = "import sys; from dragoman.cli import main; sys.argv[0] = 'dragoman'; main()"
+    start = "import sys; from dragoman.cli import main; sys.argv[0] = 'dragoman'; sys.exit(main())"
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{start}" "$@"\n', encoding="utf-8")
     command.chmod(0o755)
     return desk, os.environ | {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}

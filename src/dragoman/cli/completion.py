@@ -8,7 +8,7 @@ from dragoman.cli.entry import COMPLETION_VARIABLE, PROGRAM, group
 @click.command()
 @click.argument("shell", metavar="SHELL", type=click.Choice(["bash", "zsh", "fish"]))
 def command(shell: str) -> None:
-    r"""Print a script by which SHELL completes the commands and options of dragoman.
+    """Print a script by which SHELL completes the commands and options of dragoman.
 
     SHELL is bash, zsh or fish.
 
@@ -16,7 +16,7 @@ def command(shell: str) -> None:
     bash: dragoman completion bash >> ~/.bashrc
     zsh:  dragoman completion zsh >> ~/.zshrc
     fish: dragoman completion fish > ~/.config/fish/completions/dragoman.fish
-    """
+    """  # noqa: D301 - click looks for the backspace itself
     from click.shell_completion import ShellComplete, get_completion_class
 
     completer = get_completion_class(shell)

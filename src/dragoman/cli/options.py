@@ -28,7 +28,7 @@ def configuration_options(function: _Function) -> _Function:
         click.option(
             "--recipe",
             metavar="NAME",
-            help="Settings to begin with: tiny, small, base, big, or auto where there is a corpus.",
+            help="Settings to begin with: demo, tiny, small, base, big, or auto where there is a corpus.",
         ),
     ):
         function = option(function)
@@ -37,3 +37,39 @@ def configuration_options(function: _Function) -> _Function:
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
 """The option ``--json``, passed on as as_json."""
+
+
+def search_options(function: _Function) -> _Function:
+    """Add ``--beam-size``, ``--length-penalty`` and ``--batch-tokens``; None means the model's own."""
+    for option in (
+        click.option("--batch-tokens", type=int, help="Source positions translated at once."),
+        click.option(
+            "--length-penalty", type=float, metavar="ALPHA", help="Above 0 favors longer translations."
+        ),
+        click.option("--beam-size", type=int, help="Hypotheses kept for each sentence; 1 is greedy."),
+    ):
+        function = option(function)
+    return function
+
+
+def device_options(function: _Function) -> _Function:
+    """Add ``--device`` and ``--threads``."""
+    for option in (
+        click.option("--threads", type=click.IntRange(1, 1_024), help="Processor threads to compute with."),
+        click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N."),
+    ):
+        function = option(function)
+    return function
+
+
+def use_threads(threads: int | None) -> None:
+    """Let torch compute with this many threads; None leaves its own choice."""
+    if threads is not None:
+        import torch
+
+        torch.set_num_threads(threads)
+
+
+def warn(text: str) -> None:
+    """Write a warning to standard error."""
+    click.echo(f"warning: {text}", err=True)

@@ -64,7 +64,8 @@ class TerminalReporter(Reporter):
 
     def stepped(self, progress: RunProgress, result: StepResult, rate: float) -> None:
         """Move the bar, or print a line if the last one is old."""
-        numbers = f"loss {result.plain_loss:.3f}  rate {rate:.2e}  {self._tokens_per_second(progress):,.0f} tokens/s"
+        speed = self._tokens_per_second(progress)
+        numbers = f"loss {result.plain_loss:.3f}  rate {rate:.2e}  {speed:,.0f} tokens/s"
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], completed=progress.step, numbers=numbers)
         elif time.monotonic() - self._last_shown >= _PLAIN_SECONDS:

@@ -99,6 +99,8 @@ def summary(outcome: "Outcome") -> list[str]:
 
     if outcome.reason == "dry_run":
         return ["nothing was written: this was a dry run"]
+    if outcome.reason == "nothing_to_do":
+        return [f"the model in {outcome.folder} is as it was"]
     progress, rows = outcome.progress, []
     if outcome.dev_scores:
         numbers = ", ".join(f"{NAMES.get(key, key)} {value:.2f}" for key, value in outcome.dev_scores.items())

@@ -178,6 +178,9 @@ class TrainConfig:
     patience: Count | None = None
     """Validations without a better score after which training stops; left out, it never does."""
 
+    tensorboard: bool = False
+    """Write the numbers of metrics.jsonl for TensorBoard as well, into the folder tensorboard of the model."""
+
     average_checkpoints: Count = 5
     """Last checkpoints whose mean is compared with the best at the end (§6.1)."""
 

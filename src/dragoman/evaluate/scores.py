@@ -74,9 +74,13 @@ class Scores:
     looks_tokenized: bool
     """True where detokenized text was expected and most outputs end in a period that stands alone."""
 
-    def lines(self) -> list[str]:
-        """Return the report: a line for each metric to two decimals, and one with the counts of outputs."""
-        metrics = [one for one in (self.bleu, self.chrf, self.ter) if one is not None]
+    def lines(self, others: Sequence[Score] = ()) -> list[str]:
+        """Return the report: a line for each metric to two decimals, and one with the counts of outputs.
+
+        Args:
+            others: More metrics of the same outputs, to stand below these.
+        """
+        metrics = [one for one in (self.bleu, self.chrf, self.ter, *others) if one is not None]
         width = max(len(one.name) for one in metrics)
         cut = "" if self.num_cut is None else f", {self.num_cut:,} cut at the length limit"
         return [

@@ -1,7 +1,18 @@
 """The only place where parts are put together: train, translate, evaluate as functions."""
 
 from dragoman.run.corpora import TrainingText
+from dragoman.run.evaluation import EvaluateOptions, Evaluation, evaluate, evaluate_outputs
 from dragoman.run.reporter import Reporter
 from dragoman.run.training import Outcome, TrainOptions, train
 
-__all__ = ["Outcome", "Reporter", "TrainOptions", "TrainingText", "train"]
+__all__ = [
+    "EvaluateOptions",
+    "Evaluation",
+    "Outcome",
+    "Reporter",
+    "TrainOptions",
+    "TrainingText",
+    "evaluate",
+    "evaluate_outputs",
+    "train",
+]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import torch
 
-from dragoman.bundle import Bundle
+from dragoman.bundle import WEIGHTS, Bundle
 from dragoman.config import AUTO, Config, choose_recipe, read_config
 from dragoman.data import EncodedCorpus, plan_epoch
 from dragoman.evaluate import Scores
@@ -30,7 +30,14 @@ from dragoman.run.validation import DevSet, validate
 from dragoman.text import Corpus, Tokenizer, languages_of, open_corpus
 from dragoman.train.average import average
 from dragoman.train.checkpoint import CheckpointKeeper, Progress
-from dragoman.train.loop import TrainingRun, fit, make_optimizer, resume, why_ended
+from dragoman.train.loop import (
+    TrainingRun,
+    fit,
+    make_optimizer,
+    resume,
+    selection_score,
+    why_ended,
+)
 from dragoman.train.step import StepResult
 from dragoman.translator import choose_device
 
@@ -243,7 +250,9 @@ class _Run:
         model.use_fast_forms(config.train.fast)
         self.bundle = Bundle(config, tokenizer, model, *languages)
         keeper = CheckpointKeeper(out / "training" / "checkpoints", config.train.average_checkpoints)
-        self.metrics = MetricsLog(out / "metrics.jsonl")
+        self.metrics = MetricsLog(
+            out / "metrics.jsonl", out / "tensorboard" if config.train.tensorboard else None
+        )
         self.samples: list[Sample] = []
         self.last_loss = 0.0
         self.loop = TrainingRun(
@@ -260,7 +269,7 @@ class _Run:
     def go(self, stop_requested: Callable[[], bool]) -> Outcome:
         """Train to the end, or until a stop is requested, and write the model."""
         loop = replace(self.loop, stop_requested=stop_requested)
-        progress = resume(loop)
+        progress = resume(loop, self.reporter.notice)
         self.metrics.cut_after(progress.step)
         self.reporter.planned(
             make_plan(self.bundle.model, self.corpus, self.config, self.bundle.model.output_weight_VD.device)
@@ -270,10 +279,17 @@ class _Run:
                 f"nothing to do: at step {progress.step:,}, limit {self.config.train.max_steps:,}"
             )
             reason = "nothing_to_do"
+            self.metrics.close()
+            if (self.out / WEIGHTS).exists():
+                return Outcome(reason, progress, self.out, {}, None, "")
         else:
             self.reporter.training_started(progress, self.config.train.max_steps)
-            progress, reason = fit(loop, progress)
-            self.reporter.training_ended(reason)
+            reason = "error"
+            try:
+                progress, reason = fit(loop, progress)
+            finally:
+                self.reporter.training_ended(reason)
+                self.metrics.close()
         if reason == "interrupted":
             return Outcome(reason, progress, self.out, {}, None, "")
         return self._finish(progress, reason)
@@ -308,8 +324,9 @@ class _Run:
             self.reporter.stage(f"averaging the last {len(last)} checkpoints")
             model.load_state_dict(average(keeper.load_parameters(entry) for entry in last))
             scores = self.validate()
-            score = self._score(scores)
-            if best.score is None or score >= best.score:
+            if self.dev is None:
+                return {}, f"the average of the last {len(last)} checkpoints"
+            if best.score is None or selection_score(scores, key) >= best.score:
                 return scores, f"the average of the last {len(last)} checkpoints"
         model.load_state_dict(keeper.load_parameters(best))
         return self.validate(), f"step {best.step:,}, the best by development {key}"
@@ -349,10 +366,6 @@ class _Run:
         """Write a validation down and report it."""
         self.metrics.write({"step": progress.step, "epoch": progress.epoch, "validation": dict(scores)})
         self.reporter.validated(progress, scores, self.samples, is_best=is_best)
-
-    def _score(self, scores: Mapping[str, float]) -> float:
-        key = self.config.train.select_by
-        return -scores["loss"] if key == "loss" or key not in scores else scores[key]
 
 
 def read_metrics(folder: Path) -> list[dict[str, object]]:

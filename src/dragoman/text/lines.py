@@ -5,6 +5,7 @@ every later pair of a corpus. Here a line ends at LF; a CR just before it belong
 """
 
 import gzip
+import io
 import sys
 import zlib
 from collections.abc import Iterator
@@ -90,7 +91,7 @@ def lfs_pointer_message(name: str, num_bytes: int, promised: int) -> tuple[str, 
 def _opened(path: Path | str) -> Iterator[BinaryIO]:
     """Open a file, decompressed where it is gzip, and refuse Git LFS pointers."""
     if str(path) == STANDARD_INPUT:
-        yield _decompressed(cast(BufferedReader, sys.stdin.buffer))
+        yield _decompressed(_standard_input())
         return
     with Path(path).open("rb") as stream:
         head = stream.peek(1024)
@@ -99,6 +100,23 @@ def _opened(path: Path | str) -> Iterator[BinaryIO]:
             message, hint = lfs_pointer_message(str(path), len(head), promised)
             raise CorpusError(message, hint=hint)
         yield _decompressed(stream)
+
+
+def _standard_input() -> BufferedReader:
+    """Return standard input with a buffer of its own, where it is a file of the system.
+
+    A thread may wait for a line while the program ends. If it held the buffer of ``sys.stdin``, which Python
+    closes at the end, Python would abort.
+
+    Raises:
+        CorpusError: Standard input is closed.
+    """
+    if sys.stdin is None:
+        raise CorpusError("standard input is closed", hint="name a file, or send text by a pipe")
+    try:
+        return open(sys.stdin.fileno(), "rb", closefd=False)
+    except io.UnsupportedOperation:
+        return cast(BufferedReader, sys.stdin.buffer)
 
 
 def _decompressed(stream: BufferedReader) -> BinaryIO:
@@ -112,7 +130,7 @@ def _line(raw: bytes, name: str, number: int) -> str:
         if raw.startswith(_UTF_16_MARKS):
             raise CorpusError(
                 f"{name}, line 1: starts with the byte-order mark of UTF-16; text must be UTF-8",
-                hint=f"convert it with 'iconv -f UTF-16 -t UTF-8 {name}'",
+                hint=f"convert it with 'iconv -f UTF-16 -t UTF-8{_operand(name)}'",
             )
         raw = raw.removeprefix(_BYTE_ORDER_MARK)
     if raw.endswith(b"\n"):
@@ -123,8 +141,14 @@ def _line(raw: bytes, name: str, number: int) -> str:
         raise CorpusError(
             f"{name}, line {number:,}: byte {error.start + 1:,} of the line is 0x{raw[error.start]:02X}, "
             f"which is not valid UTF-8 ({error.reason})",
-            hint=f"convert the file, as with 'iconv -f ISO-8859-1 -t UTF-8 {name}', or mend the line",
+            hint="convert the file, as with "
+            f"'iconv -f ISO-8859-1 -t UTF-8{_operand(name)}', or mend the line",
         ) from None
+
+
+def _operand(name: str) -> str:
+    """Return the file as a word to type after a command, which reads standard input without one."""
+    return "" if name == display_name(STANDARD_INPUT) else f" {name}"
 
 
 def _raise_unreadable(name: str, error: OSError) -> NoReturn:

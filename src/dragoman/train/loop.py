@@ -10,6 +10,7 @@ from torch import Tensor
 
 from dragoman.config import TrainConfig
 from dragoman.data import Batch, EncodedCorpus, gather, plan_epoch
+from dragoman.errors import CheckpointError
 from dragoman.model import Transformer
 from dragoman.model.arithmetic import forward_flops
 from dragoman.text.ids import END
@@ -40,7 +41,7 @@ class TrainingRun:
     corpus_of_epoch: Callable[[int], EncodedCorpus]
     """The encoded pairs of an epoch; another one each time when BPE-dropout is on."""
     validate: Callable[[], Scores]
-    """Development scores of the model as it stands; must hold ``config.select_by``."""
+    """Development scores of the model as it stands, ``loss`` among them."""
     keeper: CheckpointKeeper
     observer: Observer
     stop_requested: Callable[[], bool]
@@ -141,7 +142,7 @@ def _validate_and_save(run: TrainingRun, progress: Progress, started: float) -> 
     run.model.eval()
     scores = run.validate()
     run.model.train()
-    score = -scores["loss"] if run.config.select_by == "loss" else scores[run.config.select_by]
+    score = selection_score(scores, run.config.select_by)
     is_best = progress.best_score is None or score > progress.best_score
     progress = replace(
         progress,
@@ -153,6 +154,14 @@ def _validate_and_save(run: TrainingRun, progress: Progress, started: float) -> 
     save(run, progress, score=score)
     run.observer.validated(progress, scores, is_best=is_best)
     return progress
+
+
+def selection_score(scores: Scores, select_by: str) -> float:
+    """Return the score by which checkpoints are compared, greater is better.
+
+    Where nothing is translated there is no BLEU, and the loss decides.
+    """
+    return scores[select_by] if select_by != "loss" and select_by in scores else -scores["loss"]
 
 
 def _num_source_tokens(model: Transformer, batches: list[Batch]) -> int:
@@ -174,16 +183,27 @@ def save(run: TrainingRun, progress: Progress, *, score: float | None = None, va
     )
 
 
-def resume(run: TrainingRun) -> Progress:
-    """Put the newest usable checkpoint into the run's model and optimizer.
+def resume(run: TrainingRun, notice: Callable[[str], None]) -> Progress:
+    """Put the newest whole checkpoint into the run's model and optimizer.
+
+    Args:
+        run: Its model and optimizer are changed, unless it has no checkpoint.
+        notice: Is told of checkpoints that are damaged; they are deleted.
 
     Raises:
-        CheckpointError: The newest listed checkpoint is damaged.
+        CheckpointError: Checkpoints are listed, but none of them is whole.
     """
-    entry = run.keeper.last
-    if entry is None:
+    while (entry := run.keeper.last) is not None:
+        try:
+            progress, parameters, optimizer = run.keeper.load(entry)
+            break
+        except CheckpointError as error:
+            if len(run.keeper.entries) == 1:
+                raise
+            notice(f"{error.message}; going back to the one before")
+            run.keeper.drop(entry)
+    else:
         return Progress()
-    progress, parameters, optimizer = run.keeper.load(entry)
     run.model.load_state_dict(parameters)
     for name, parameter in run.model.named_parameters():
         run.optimizer.state[parameter] = {

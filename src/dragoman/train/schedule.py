@@ -1,5 +1,7 @@
 """The learning rate over the steps."""
 
+import math
+
 from dragoman.config import TrainConfig
 
 
@@ -14,8 +16,8 @@ def learning_rate(step: int, config: TrainConfig, d_model: int) -> float:
     Source: Vaswani et al. (2017), §5.3, Eq. 3.
     """
     warmup = config.warmup_steps
-    peak: float = config.peak_rate or (d_model * warmup) ** -0.5
-    rate = peak * min((warmup / step) ** 0.5, step / warmup)
+    peak = config.peak_rate or 1.0 / math.sqrt(d_model * warmup)
+    rate = peak * min(math.sqrt(warmup / step), step / warmup)
     if config.cooldown_steps:
         rate *= max(0.0, min(1.0, (config.max_steps + 1 - step) / config.cooldown_steps))
     return rate

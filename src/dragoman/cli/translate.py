@@ -1,0 +1,99 @@
+"""``dragoman translate``: a filter from lines to lines."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+from dragoman.cli.stop import StopSignals
+from dragoman.cli.line_progress import line_progress
+from dragoman.cli.options import device_options, search_options, use_threads, warn
+
+if TYPE_CHECKING:
+    from dragoman.run.formats import Format
+
+
+@click.command()
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("file", required=False, default="-", type=click.Path(path_type=Path))
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path),
+    help="Write to this file, which appears when it is whole; left out, to standard output.",
+)
+@search_options
+@click.option("--n-best", type=int, help="Translations of each line, at most --beam-size.")
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(["text", "jsonl", "moses"]),
+    help="How to write; left out, text, or moses where --n-best is above 1.",
+)
+@click.option("--scores", is_flag=True, help="In text: write score and tab before each translation.")
+@device_options
+def command(
+    *,
+    model: Path,
+    file: Path,
+    output: Path | None,
+    beam_size: int | None,
+    length_penalty: float | None,
+    batch_tokens: int | None,
+    n_best: int | None,
+    format_name: "Format | None",
+    scores: bool,
+    device: str,
+    threads: int | None,
+) -> None:
+    """Translate lines of text with a trained model.
+
+    MODEL is a folder that 'dragoman train' made. FILE is text in UTF-8, one sentence a line, also compressed
+    by gzip; left out, standard input is translated as it comes. Line n of the output translates line n of
+    the input, and a blank line stays blank.
+
+    Formats: text is one line for each line; jsonl one JSON object for each line, with pieces, scores and all
+    alternatives; moses is 'number ||| text ||| score', numbers from 0, one line for each alternative.
+    """
+    with StopSignals():
+        from dragoman.run.formats import choose_format, format_translation
+        from dragoman.run.output import check_output
+        from dragoman.run.translation import search_settings, translate_windows
+        from dragoman.run.windows import check_input, windows
+        from dragoman.translator import WINDOW, Translator
+
+        chosen = choose_format(format_name, n_best)
+        num_lines = check_input(file)
+        if output is not None:
+            check_output(output, [file])
+        use_threads(threads)
+        translator = Translator.load(model, device=device)
+        changes = {
+            "beam_size": beam_size,
+            "length_penalty": length_penalty,
+            "batch_tokens": batch_tokens,
+            "n_best": n_best,
+        }
+        config = search_settings(translator.config, changes)
+        shown = num_lines is not None and not (output is None and sys.stdout.isatty())
+        with line_progress("translating", shown=shown) as advance, _opened(output) as results:
+            for numbered in translate_windows(translator, windows(file, WINDOW), config, warn):
+                for number, one in numbered:
+                    results.write(format_translation(one, number, chosen, scores=scores))
+                results.flush()
+                advance(numbered[-1][0], num_lines or 0)
+
+
+@contextmanager
+def _opened(output: Path | None) -> Iterator[TextIO]:
+    """Open the file of the results, or standard output."""
+    from dragoman.run.output import whole_file
+
+    if output is None:
+        yield sys.stdout
+        return
+    with whole_file(output) as file:
+        yield file

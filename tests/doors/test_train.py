@@ -1,0 +1,217 @@
+"""``dragoman train`` by the real command line."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from dragoman.cli import main
+
+ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "NO_COLOR": "1", "OMP_NUM_THREADS": "1"}
+
+SMALL = [
+    *("--set", "model.vocabulary_size=320"),
+    *("--set", "model.num_encoder_layers=1"),
+    *("--set", "model.num_decoder_layers=1"),
+    *("--set", "model.d_model=16"),
+    *("--set", "model.d_ff=16"),
+    *("--set", "train.batch_tokens=256"),
+    *("--set", "train.validation_interval_steps=10"),
+    *("--set", "train.validation_sentences=4"),
+]
+"""Settings of a model that trains in a second and learns nothing."""
+
+ANIMALS = ("cat", "dog", "bird", "fish", "horse", "goose", "mouse", "cow", "bee", "fox")
+VERBS = ("sees", "hears", "likes", "finds", "knows", "meets", "calls", "needs", "visits", "follows")
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> tuple[str, str]:
+    """Two line-aligned files of a hundred pairs."""
+    pairs = [
+        (f"the {a} {v} the {ANIMALS[(i + j) % 10]} {i}", f"{i} {ANIMALS[(i + j) % 10]} {a} {v}")
+        for i, a in enumerate(ANIMALS)
+        for j, v in enumerate(VERBS)
+    ]
+    names = (str(tmp_path / "text.en"), str(tmp_path / "text.xx"))
+    for name, side in zip(names, zip(*pairs, strict=True), strict=True):
+        Path(name).write_text("".join(f"{line}\n" for line in side), encoding="utf-8")
+    return names
+
+
+def test_one_command_makes_a_model(
+    corpus: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two files and a destination are enough: the folder holds a model, a log and the held-out pairs."""
+    out = tmp_path / "model"
+    code = main(["train", *corpus, "--out", str(out), *SMALL, "--set", "train.max_steps=20"])
+    said = capsys.readouterr()
+    about = json.loads((out / "config.json").read_text(encoding="utf-8"))
+
+    assert code == 0
+    assert (about["source_language"], about["target_language"]) == ("en", "xx")
+    assert {path.name for path in out.iterdir()} >= {
+        *("config.json", "tokenizer.model", "model.safetensors", "README.md"),
+        *("metrics.jsonl", "held-out", "training"),
+    }
+    assert f"dragoman evaluate {out}" in said.out
+    assert "held out 5 pairs for development and 5 for the final test" in said.err
+    assert "BLEU" in said.out
+    assert "nrefs:1" in said.out
+
+
+def test_dry_run_writes_nothing(
+    corpus: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """``--dry-run`` shows parameters, steps and FLOPs, and leaves no folder behind."""
+    out = tmp_path / "model"
+    code = main(["train", *corpus, "--out", str(out), *SMALL, "--dry-run"])
+    said = capsys.readouterr()
+
+    assert code == 0
+    assert not out.exists()
+    assert "parameters" in said.err
+    assert "FLOPs" in said.err
+
+
+def test_auto_explains_itself_in_three_lines(
+    corpus: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a recipe one is chosen by the number of pairs, and three lines say why."""
+    main(["train", *corpus, "--out", str(tmp_path / "model"), *SMALL, "--dry-run"])
+    said = capsys.readouterr().err.splitlines()
+
+    assert said[0].startswith("100 pairs")
+    assert "vocabulary" in said[1]
+    assert "passes over the corpus" in said[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["--set", "model.d_modle=8"], 2, "did you mean d_model?"),
+        (["--recipe", "tyni"], 2, "tiny"),
+        (["--device", "cuda:99"], 2, "--device cuda:99"),
+        (["--device", "toaster"], 2, "must be auto, cpu, cuda"),
+        (["--dev", "missing.tsv"], 1, "missing.tsv"),
+        (["--config", "missing.toml"], 2, "missing.toml"),
+        (["--seed", "-1"], 2, "train.seed"),
+    ],
+)
+def test_what_cannot_be_ends_with_a_sentence(
+    words: list[str],
+    code: int,
+    message: str,
+    corpus: tuple[str, str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A bad key, name, device or file is named; nothing is written and no traceback shown."""
+    out = tmp_path / "model"
+    ended = main(["train", *corpus, "--out", str(out), *SMALL, *words])
+    said = capsys.readouterr().err
+
+    assert ended == code
+    assert message in said
+    assert "Traceback" not in said
+    assert not out.exists()
+
+
+def test_unequal_files_are_refused_before_any_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both names and both counts are told, and no folder is made."""
+    source, target, out = tmp_path / "a.en", tmp_path / "a.de", tmp_path / "model"
+    source.write_text("one\ntwo\n", encoding="utf-8")
+    target.write_text("eins\n", encoding="utf-8")
+    code = main(["train", str(source), str(target), "--out", str(out)])
+    said = capsys.readouterr().err
+
+    assert code == 1
+    assert f"{source} has 2 lines but {target} has 1" in said
+    assert not out.exists()
+
+
+def test_a_folder_that_holds_something_is_left_alone(
+    corpus: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Training never writes into a folder that is not its own."""
+    out = tmp_path / "photos"
+    out.mkdir()
+    (out / "cat.jpg").write_bytes(b"cat")
+    code = main(["train", *corpus, "--out", str(out), *SMALL])
+
+    assert code == 2
+    assert "not empty" in capsys.readouterr().err
+    assert [path.name for path in out.iterdir()] == ["cat.jpg"]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_stopped_run_is_saved_and_goes_on(
+    number: signal.Signals, code: int, corpus: tuple[str, str], tmp_path: Path
+) -> None:
+    """Ctrl-C and SIGTERM end the run with a checkpoint, their exit code and the command that goes on."""
+    out = tmp_path / "model"
+    words = [sys.executable, "-m", "dragoman", "train", *corpus, "--out", str(out)]
+    process = subprocess.Popen(
+        [*words, *SMALL, "--set", "train.max_steps=1000000", "--set", "train.validation_interval_steps=100000"],
+        env=ENVIRONMENT,
+        text=True,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    for _ in range(600):
+        log = out / "metrics.jsonl"
+        if log.exists() and log.stat().st_size > 0:
+            break
+        time.sleep(0.1)
+    process.send_signal(number)
+    stdout, stderr = process.communicate(timeout=60)
+    last = json.loads((out / "metrics.jsonl").read_text(encoding="utf-8").splitlines()[-1])["step"]
+    again = main([*words[3:], "--resume", "--set", f"train.max_steps={last + 3}"])
+
+    assert process.returncode == code
+    assert stdout == ""
+    assert f"saved at step {last:,}; go on with 'dragoman train " in stderr
+    assert "Traceback" not in stderr
+    assert again == 0
+    assert (out / "model.safetensors").exists()
+
+
+def test_a_finished_run_has_nothing_to_do(
+    corpus: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Resumed at or beyond its limit, a run ends at once with code 0 and says so."""
+    words = ["train", *corpus, "--out", str(tmp_path / "model")]
+    main([*words, *SMALL, "--set", "train.max_steps=10"])
+    capsys.readouterr()
+    codes = [main([*words, "--resume", "--set", f"train.max_steps={limit}"]) for limit in (10, 5)]
+    said = capsys.readouterr().err
+
+    assert codes == [0, 0]
+    assert "nothing to do: at step 10, limit 10" in said
+    assert "nothing to do: at step 10, limit 5" in said
+
+
+def test_a_resumed_run_keeps_corpus_and_model(
+    corpus: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Another corpus, or another size of the model, is refused."""
+    words = ["train", *corpus, "--out", str(tmp_path / "model")]
+    main([*words, *SMALL, "--set", "train.max_steps=10"])
+    capsys.readouterr()
+    model = main([*words, "--resume", "--set", "model.d_ff=32"])
+    Path(corpus[0]).write_text(
+        Path(corpus[0]).read_text(encoding="utf-8").replace("cat", "rat"), encoding="utf-8"
+    )
+    text = main([*words, "--resume", "--set", "train.max_steps=20"])
+    said = capsys.readouterr().err
+
+    assert (model, text) == (2, 1)
+    assert "cannot change model.d_ff" in said
+    assert "not the corpus" in said
