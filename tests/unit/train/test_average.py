@@ -73,5 +73,5 @@ def test_checkpoints_are_read_one_at_a_time() -> None:
 )
 def test_what_does_not_belong_together_is_refused(checkpoints: list[dict[str, torch.Tensor]]) -> None:
     """No checkpoint, other names or other shapes have no mean."""
-    with pytest.raises(ValueError, match="checkpoint|shape"):
+    with pytest.raises(ValueError, match=r"checkpoint|shape"):
         average(checkpoints)

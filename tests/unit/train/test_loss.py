@@ -78,7 +78,7 @@ def test_chunks_are_as_exact_in_bfloat16(with_bias: bool) -> None:
         own = [leaf.clone().requires_grad_() for leaf in leaves]
         with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
             value = loss(own[0], own[1], own[2] if with_bias else None, target, 0.1)
-        results.append([value, *torch.autograd.grad(value, own[: 3 if with_bias else 2])])
+        results.append([value.detach(), *torch.autograd.grad(value, own[: 3 if with_bias else 2])])
     exact, readable, fast = results
     for right, one, other in zip(exact, readable, fast, strict=True):
         off = [float((form.double() - right).norm() / right.norm()) for form in (one, other)]

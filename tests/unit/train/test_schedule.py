@@ -1,5 +1,7 @@
 """The learning rate."""
 
+from itertools import pairwise
+
 import pytest
 
 from dragoman.config import TrainConfig
@@ -24,7 +26,7 @@ def test_the_rate_peaks_at_the_end_of_the_warmup() -> None:
     """It rises in a line to the last step of the warm-up and falls after it."""
     config = TrainConfig(warmup_steps=50)
     rates = [learning_rate(step, config, 64) for step in range(1, 201)]
-    rises = [after - before for before, after in zip(rates[:49], rates[1:50], strict=True)]
+    rises = [after - before for before, after in pairwise(rates[:50])]
 
     assert max(rates) == rates[49] == pytest.approx((64 * 50) ** -0.5)
     assert rises == pytest.approx([rates[0]] * 49)
