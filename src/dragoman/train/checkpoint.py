@@ -119,7 +119,7 @@ class CheckpointKeeper:
         Raises:
             CheckpointError: The disk is full or fails; what was listed before is still there.
         """
-        name = _folder_name(progress.step)
+        name = _folder_name(progress.step, validated)
         temporary = self.folder / f".{name}.tmp"
         try:
             shutil.rmtree(temporary, ignore_errors=True)
@@ -134,8 +134,8 @@ class CheckpointKeeper:
             }
             entry = Entry(progress.step, validated, score, checksums)
             kept = [old for old in self.entries if old.step != entry.step]
-            if len(kept) < len(self.entries):
-                self._list(kept)  # the same step again: the old one leaves the list before it is replaced
+            if name in map(_folder_of, self.entries):
+                self._list(kept)  # the same save again: the old one leaves the list before it is replaced
             shutil.rmtree(self.folder / name, ignore_errors=True)
             temporary.rename(self.folder / name)
             sync_folder(self.folder)
@@ -171,7 +171,7 @@ class CheckpointKeeper:
         self._remove_unlisted()
 
     def _read(self, entry: Entry, name: str) -> bytes:
-        path = self.folder / _folder_name(entry.step) / name
+        path = self.folder / _folder_of(entry) / name
         try:
             content = path.read_bytes()
         except OSError as error:
@@ -210,7 +210,7 @@ class CheckpointKeeper:
 
     def _remove_unlisted(self) -> None:
         """Delete what an interrupted save or delete has left."""
-        listed = {_folder_name(entry.step) for entry in self.entries}
+        listed = {_folder_of(entry) for entry in self.entries}
         for path in self.folder.iterdir():
             if path.name.removeprefix(".").startswith("step-") and path.name not in listed:
                 shutil.rmtree(path, ignore_errors=True)
@@ -220,8 +220,13 @@ def _step(entry: Entry) -> int:
     return entry.step
 
 
-def _folder_name(step: int) -> str:
-    return f"step-{step:08d}"
+def _folder_name(step: int, validated: bool) -> str:
+    """Return the name of a checkpoint's folder; of one step, both kinds can lie side by side."""
+    return f"step-{step:08d}{'' if validated else '-interrupted'}"
+
+
+def _folder_of(entry: Entry) -> str:
+    return _folder_name(entry.step, entry.validated)
 
 
 def _packed(tensors: Mapping[str, Tensor]) -> bytes:
