@@ -258,7 +258,9 @@ def choose_device(name: str) -> torch.device:
         if device.type not in ("cpu", "cuda"):
             raise RuntimeError
     except RuntimeError:
-        raise UsageError(f"--device {name}: must be auto, cpu, cuda or cuda:N") from None
+        raise UsageError(
+            f"--device {name}: must be auto, cpu, cuda or cuda:N", hint="see the GPUs with 'dragoman env'"
+        ) from None
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         raise UsageError(
             f"--device {name}: this machine shows {torch.cuda.device_count()} CUDA devices to PyTorch",

@@ -1,6 +1,6 @@
 """``dragoman translate`` by the real command line."""
 
-import io
+import gzip
 import json
 import os
 import random
@@ -8,53 +8,15 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-from dragoman.cli import main
+from copying import Ended, Translate
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "NO_COLOR": "1", "OMP_NUM_THREADS": "1"}
 TIMEOUT_SECONDS = 60
 
 pytestmark = pytest.mark.untraced
-
-
-class Ended(NamedTuple):
-    """What a command has come to."""
-
-    code: int
-    lines: list[str]
-    """Lines of standard output; each ended by LF."""
-    said: str
-    """Standard error."""
-
-
-class Translate:
-    """Runs ``dragoman translate`` in this process with one model."""
-
-    def __init__(
-        self, model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        self.model = model
-        self._monkeypatch = monkeypatch
-        self._capsys = capsys
-
-    def __call__(self, *words: object, text: str | bytes = "") -> Ended:
-        content = text.encode() if isinstance(text, str) else text
-        self._monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content))))
-        code = main(["translate", str(self.model), *map(str, words)])
-        written = self._capsys.readouterr()
-        *lines, after = written.out.split("\n")
-        assert after == ""
-        return Ended(code, lines, written.err)
-
-
-@pytest.fixture
-def translate(
-    copy_model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Translate:
-    return Translate(copy_model, monkeypatch, capsys)
 
 
 @pytest.fixture
@@ -94,8 +56,6 @@ def test_a_filter_translates_line_by_line(translate: Translate) -> None:
 
 def test_file_and_standard_input_give_the_same(translate: Translate, tmp_path: Path) -> None:
     """A file, a compressed file and standard input are translated alike."""
-    import gzip
-
     text = "ba be bi\n\nda\ngu go do\n"
     (tmp_path / "plain").write_text(text, encoding="utf-8")
     (tmp_path / "packed").write_bytes(gzip.compress(text.encode()))
@@ -176,7 +136,7 @@ def test_blank_lines_change_no_other(shared: Path, translate: Translate) -> None
     alone = [translate(text=f"{source}\n").lines[0] for source in sources]
 
     assert whole == alone == translate(text=file.read_bytes()).lines
-    assert [number for number, line in enumerate(whole, start=1) if not line] == [1, 3, 6, 7, 9]
+    assert [whole[number - 1] for number in (1, 3, 6, 7, 9)] == [""] * 5
 
 
 def test_over_long_line_is_told_and_disturbs_no_other(shared: Path, translate: Translate) -> None:
@@ -190,31 +150,6 @@ def test_over_long_line_is_told_and_disturbs_no_other(shared: Path, translate: T
         "warning: line 3 has 30,001 pieces, more than the 64 the model reads at once; "
         "it is translated in 500 parts\n"
     )
-
-
-def test_cut_outputs_are_told(translate: Translate, copy_model: Path, tmp_path: Path) -> None:
-    """Outputs that reach their limit are counted, and the first five lines named."""
-    import shutil
-
-    model = tmp_path / "model"
-    shutil.copytree(copy_model, model, ignore=shutil.ignore_patterns("training", "held-out"))
-    about = json.loads((model / "config.json").read_text(encoding="utf-8"))
-    about["search"] |= {"extra_length": 0, "beam_size": 1}
-    about["search"]["length_penalty"] = 0.0
-    (model / "config.json").write_text(json.dumps(about), encoding="utf-8")
-    translate.model = model
-    ended = translate("--format", "jsonl", text="ba\nbe bi\n" + 40 * "xyzzy \u4e00\n")
-    cut = [
-        number
-        for number, line in enumerate(ended.lines, start=1)
-        if not json.loads(line)["alternatives"][0]["finished"]
-    ]
-    if not cut:
-        assert ended.said == ""
-        return
-    named = ", ".join(map(str, cut[:5]))
-
-    assert ended.said.startswith(f"warning: {len(cut)} outputs were cut at the length limit: lines {named}")
 
 
 @pytest.mark.parametrize("batch_tokens", [1, 64, 4_096])
@@ -380,84 +315,6 @@ def test_output_is_never_the_input(translate: Translate, tmp_path: Path) -> None
     assert ended.code == 2
     assert "this file is read as input and would be lost" in ended.said
     assert file.read_text(encoding="utf-8") == "ba\n"
-
-
-def damage(name: str, content: bytes | None) -> pytest.param:
-    return pytest.param(name, content, id=f"{name}-{(content or b'missing')[:7]!r}")
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        damage("model.safetensors", None),
-        damage("model.safetensors", b""),
-        damage("model.safetensors", b"\xff" * 8 + b"{}"),
-        damage("model.safetensors", b"PK\x03\x04 zip"),
-        damage("model.safetensors", b"\x80\x02pickle"),
-        damage(
-            "model.safetensors", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 310432126\n"
-        ),
-        damage("config.json", b"{"),
-        damage("tokenizer.model", b"pieces"),
-    ],
-)
-def test_damaged_model_is_named(
-    name: str, content: bytes | None, copy_model: Path, tmp_path: Path, translate: Translate
-) -> None:
-    """A model folder in which a file is missing or not what it should be is refused with its name."""
-    import shutil
-
-    translate.model = tmp_path / "model"
-    shutil.copytree(copy_model, translate.model, ignore=shutil.ignore_patterns("training", "held-out"))
-    file = translate.model / name
-    if content is None:
-        file.unlink()
-    else:
-        file.write_bytes(content)
-    ended = translate(text="ba\n")
-
-    assert (ended.code, ended.lines) == (1, [])
-    assert ended.said.startswith("error: ")
-    assert str(file) in ended.said
-    assert "Traceback" not in ended.said
-
-
-@pytest.mark.parametrize(
-    "case",
-    [
-        "S14-lfs-pointer/model.safetensors",
-        "S43-pickle-canary/checkpoint.pt",
-        "S43-pickle-canary/checkpoint_zip.pt",
-        "S43-pickle-canary/model.pkl",
-        "S44-safetensors-bad/good.safetensors",
-        "S44-safetensors-bad/header-2e63.safetensors",
-        "S44-safetensors-bad/header-longer-than-file.safetensors",
-        "S44-safetensors-bad/truncated.safetensors",
-        "S44-safetensors-bad/offsets-past-end.safetensors",
-        "S44-safetensors-bad/empty.safetensors",
-        "S44-safetensors-bad/seven-bytes.safetensors",
-    ],
-)
-def test_foreign_weights_are_refused(
-    case: str,
-    shared: Path,
-    copy_model: Path,
-    tmp_path: Path,
-    translate: Translate,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Weights that are pickles, pointers, broken or of another model are named, and nothing in them runs."""
-    import shutil
-
-    monkeypatch.chdir(tmp_path)
-    translate.model = tmp_path / "model"
-    shutil.copytree(copy_model, translate.model, ignore=shutil.ignore_patterns("training", "held-out"))
-    shutil.copyfile(shared / "cases" / case, translate.model / "model.safetensors")
-    ended = translate(text="ba\n")
-
-    assert (ended.code, ended.lines) == (1, [])
-    assert ended.said.startswith(f"error: {translate.model / 'model.safetensors'}")
-    assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
 def test_a_coprocess_gets_its_answer(process: "subprocess.Popen[bytes]") -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 
-from dragoman.cli.stop import StopSignals
 from dragoman.cli.line_progress import line_progress
 from dragoman.cli.options import device_options, json_option, search_options, use_threads, warn
+from dragoman.cli.stop import StopSignals
 
 _USAGE = "evaluate takes MODEL SOURCE REFERENCE..., or --hypothesis FILE REFERENCE..."
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from dragoman.cli.stop import StopSignals
 from dragoman.cli.line_progress import line_progress
 from dragoman.cli.options import device_options, search_options, use_threads, warn
+from dragoman.cli.stop import StopSignals
 
 if TYPE_CHECKING:
     from dragoman.run.formats import Format

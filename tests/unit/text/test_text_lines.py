@@ -6,7 +6,6 @@ import os
 import sys
 import tracemalloc
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -56,9 +55,16 @@ def test_gzip_is_told_by_its_bytes(tmp_path: Path) -> None:
 def test_a_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
     """The name "-" reads standard input, compressed or not."""
     buffer = io.BufferedReader(io.BytesIO(content))  # type: ignore[arg-type]
-    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=buffer))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(buffer))
 
     assert list(read_lines("-")) == ["one", "two"]
+
+
+def test_closed_standard_input_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a process was given no standard input, the message says so."""
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(CorpusError, match="standard input is closed"):
+        next(read_lines("-"))
 
 
 def test_bad_utf_8_names_file_line_and_byte(tmp_path: Path) -> None:
