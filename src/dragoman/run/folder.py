@@ -1,6 +1,8 @@
 """The folder of a run: what must be there to go on, and that it is the same run."""
 
+import hashlib
 import json
+import shutil
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -64,7 +66,9 @@ def create(
             _write_pairs(out / "held-out", "dev", text.dev, languages)
         if text.test_is_split:
             _write_pairs(out / "held-out", "test", text.test, languages)
-        about = json.dumps({"corpus": text.corpus.names, "digest": text.digest}, indent=1)
+        about = json.dumps(
+            {"corpus": text.corpus.names, "digest": text.digest, "dev": _digest_of(text.dev)}, indent=1
+        )
         replace_durably(out / "training" / "corpus.json", about.encode())
         replace_durably(out / "training" / "config.toml", config_to_toml(config).encode())
     except OSError as error:
@@ -94,6 +98,7 @@ def check_same_corpus(out: Path, text: TrainingText, config: Config, stored: Pat
     try:
         about = json.loads((out / "training" / "corpus.json").read_text(encoding="utf-8"))
         digest, names = about["digest"], about["corpus"]
+        dev = about.get("dev", _digest_of(text.dev))
     except (OSError, ValueError, KeyError, TypeError):
         raise CheckpointError(f"{out / 'training' / 'corpus.json'} cannot be read") from None
     if digest != text.digest:
@@ -101,6 +106,25 @@ def check_same_corpus(out: Path, text: TrainingText, config: Config, stored: Pat
             f"{text.corpus.names}: not the corpus that the run in {out} began with ({names})",
             hint="name the same files with the same content, or train into a new folder",
         )
+    if dev != _digest_of(text.dev):
+        raise CorpusError(
+            f"the development pairs are not those that the run in {out} began with; "
+            "scores on others cannot be compared with its best",
+            hint="name the same files with the same content as --dev, or train into a new folder",
+        )
+
+
+def remove(out: Path) -> None:
+    """Take away what ``create`` has made, when a new run has turned out to be impossible."""
+    for folder in (out / "training", out / "held-out"):
+        shutil.rmtree(folder, ignore_errors=True)
+    (out / TOKENIZER).unlink(missing_ok=True)
+    if not any(out.iterdir()):
+        out.rmdir()
+
+
+def _digest_of(pairs: Sequence[NumberedPair]) -> str:
+    return hashlib.sha256(repr([pair for _, pair in pairs]).encode()).hexdigest()
 
 
 def test_files(out: Path) -> tuple[Path, Path] | None:

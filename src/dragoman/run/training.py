@@ -16,6 +16,7 @@ import torch
 from dragoman.bundle import WEIGHTS, Bundle
 from dragoman.config import AUTO, Config, choose_recipe, read_config
 from dragoman.data import EncodedCorpus, plan_epoch
+from dragoman.errors import CorpusError
 from dragoman.evaluate import Scores
 from dragoman.model import Transformer
 from dragoman.model.arithmetic import forward_flops, num_parameters
@@ -237,10 +238,16 @@ class _Run:
             reporter.stage("learning the vocabulary")
             tokenizer, config = _learn_tokenizer(text, config, reporter)
         self.config = config
+        is_new = run_folder.stored_config(out) is None
         run_folder.create(out, text, config, tokenizer, languages)
         reporter.stage("encoding the corpus")
         encoded = out / "training" / "encoded"
-        self.corpus = encode(text, tokenizer, config.data, encoded, reporter)
+        try:
+            self.corpus = encode(text, tokenizer, config.data, encoded, reporter)
+        except CorpusError:
+            if is_new:
+                run_folder.remove(out)
+            raise
         dev = encode_dev(text, tokenizer, config.data, encoded, reporter)
         count = config.train.validation_sentences
         self.dev = None if dev is None else DevSet(dev, [pair for _, pair in text.dev[:count]])
@@ -319,7 +326,8 @@ class _Run:
     def _choose_parameters(self) -> tuple[Mapping[str, float], str]:
         keeper, model, key = self.loop.keeper, self.bundle.model.eval(), self.config.train.select_by
         best, last = keeper.best, keeper.last_validated(self.config.train.average_checkpoints)
-        assert best is not None
+        if best is None:  # it was stopped before its first validation, and its limit is no longer ahead
+            return self.validate(), "the last step, which was not validated before"
         if len(last) > 1:
             self.reporter.stage(f"averaging the last {len(last)} checkpoints")
             model.load_state_dict(average(keeper.load_parameters(entry) for entry in last))

@@ -8,6 +8,7 @@ import torch
 
 from dragoman.bundle import Bundle
 from dragoman.data import EncodedCorpus, gather, plan_epoch
+from dragoman.errors import DivergedError
 from dragoman.evaluate import score
 from dragoman.run.reporter import Sample
 from dragoman.text import Pair
@@ -32,8 +33,16 @@ def validate(bundle: Bundle, dev: DevSet) -> tuple[dict[str, float], list[Sample
 
     The scores are ``loss`` (nats per target piece, without label smoothing), ``perplexity`` (its
     exponential), and, if pairs are translated, ``bleu`` and ``chrf``.
+
+    Raises:
+        DivergedError: The loss is not finite.
     """
     loss = dev_loss(bundle, dev.encoded)
+    if not math.isfinite(loss):
+        raise DivergedError(
+            f"the development loss is {loss}: the parameters have left the range of numbers",
+            hint="go on from the last checkpoint with a lower rate: --resume --set train.peak_rate=0.0005",
+        )
     scores = {"loss": loss, "perplexity": math.exp(min(loss, 700.0))}
     if not dev.pairs:
         return scores, []
