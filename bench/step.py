@@ -74,7 +74,9 @@ def tokens_per_second(model_config: ModelConfig, config: TrainConfig, batches: l
 
 def main() -> None:
     num_runs = int(sys.argv[1]) if len(sys.argv) > 1 else 5
-    config = read_config(recipe="tiny", file=None, settings=["model.vocabulary_size=9856", "model.dropout=0.3"])
+    config = read_config(
+        recipe="tiny", file=None, settings=["model.vocabulary_size=9856", "model.dropout=0.3"]
+    )
     batches = make_batches(config.train, config.model.vocabulary_size)
     print(f"torch {torch.__version__}, Python {platform.python_version()}, {torch.get_num_threads()} threads")
     print(f"load before: {', '.join(f'{load:.1f}' for load in os.getloadavg())}; runs: {num_runs}")

@@ -17,7 +17,7 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor
 
-from dragoman.config import Config
+from dragoman.config import Config, ModelConfig
 from dragoman.config.reader import config_from_json, config_to_json
 from dragoman.errors import BundleError
 from dragoman.model import Transformer
@@ -94,12 +94,11 @@ class Bundle:
                 f"model.vocabulary_size = {config.model.vocabulary_size:,}; both must be of the same model",
                 hint="copy the whole folder again from where it was trained",
             )
-        with torch.random.fork_rng(devices=[]):
-            model = Transformer(config.model)
         tensors = read_tensors(folder / WEIGHTS)
+        model = _without_memory(config.model, len(tensors), folder)
         check_tensors(tensors, model.state_dict(), folder / WEIGHTS, folder / CONFIG)
-        model.load_state_dict(tensors)
-        return cls(config, tokenizer, model.to(device).eval(), *languages)
+        model.to_empty(device=device or "cpu").load_state_dict(tensors)
+        return cls(config, tokenizer, model.eval(), *languages)
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
@@ -109,7 +108,8 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
         BundleError: The file is missing or not a whole safetensors file.
     """
     content = _read(path, only_head=True)
-    if content[:2] == b"PK" or content[:1] == b"\x80":
+    # A safetensors file may begin with any bytes, a length, but then comes its header, a JSON object.
+    if content[8:9] != b"{" and (content[:2] == b"PK" or content[:1] == b"\x80"):
         kind = "a zip archive or PyTorch checkpoint" if content[:2] == b"PK" else "a pickle"
         raise BundleError(
             f"{path} is {kind}, not safetensors; dragoman runs no code that lies in model files",
@@ -127,7 +127,7 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
 def check_tensors(
     tensors: Mapping[str, Tensor], expected: Mapping[str, Tensor], path: Path, config_path: Path
 ) -> None:
-    """Check names, shapes and finiteness against what the configuration asks for.
+    """Check names, shapes, types and finiteness against what the configuration asks for.
 
     Raises:
         BundleError: With the first few differences.
@@ -139,6 +139,10 @@ def check_tensors(
             problems.append(
                 f"{name} has shape {list(tensors[name].shape)}, expected {list(expected[name].shape)}"
             )
+        elif not tensors[name].is_floating_point():
+            problems.append(
+                f"{name} holds {str(tensors[name].dtype).removeprefix('torch.')}, no real numbers"
+            )
         elif not tensors[name].isfinite().all():
             problems.append(f"{name} holds values that are not finite")
     if problems:
@@ -147,6 +151,21 @@ def check_tensors(
             f"{path} does not fit {config_path}: {'; '.join(sorted(problems)[:3])}{more}",
             hint="copy the whole folder again from where it was trained",
         )
+
+
+def _without_memory(config: ModelConfig, num_tensors: int, folder: Path) -> Transformer:
+    """Return the model before any memory is taken for its weights, for the sizes may be lies."""
+    num_layers = config.num_encoder_layers + config.num_decoder_layers
+    try:
+        if num_layers > num_tensors:
+            raise OverflowError(f"{num_layers:,} layers are more than the {num_tensors:,} tensors")
+        with torch.device("meta"):
+            return Transformer(config)
+    except (OverflowError, RuntimeError, TypeError) as error:
+        raise BundleError(
+            f"{folder / WEIGHTS} does not fit {folder / CONFIG}: {str(error).splitlines()[0]}",
+            hint="copy the whole folder again from where it was trained",
+        ) from None
 
 
 def _read_config(folder: Path) -> tuple[Config, tuple[str | None, str | None]]:

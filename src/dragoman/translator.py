@@ -226,8 +226,12 @@ class Translator:
             alternatives = tuple(self._alternative(one) for one in found[0][: config.n_best])
             return Translation(text, alternatives, num_pieces, 1)
         bests = [self._alternative(hypotheses[0]) for hypotheses in found]
+        starts = [self._tokenizer.pieces(part[:1])[0] for part in parts]
         joined = Alternative(
-            " ".join(best.text for best in bests),
+            "".join(
+                f" {best.text}" if i > 0 and start.startswith("▁") else best.text
+                for i, (start, best) in enumerate(zip(starts, bests, strict=True))
+            ),
             sum(best.score for best in bests) / len(bests),
             tuple(piece for best in bests for piece in best.pieces),
             tuple(score for best in bests for score in best.piece_scores),

@@ -119,7 +119,7 @@ def plan_lines(plan: Plan) -> list[str]:
         f"data: {plan.num_training_pairs:,} pairs; {plan.padding_share:.1%} of all positions are padding",
         f"training: {plan.num_steps:,} steps ({epochs:,.1f} epochs), "
         f"{plan.num_steps * plan.step_flops:.1e} FLOPs",
-        f"computing on {plan.device} in {plan.precision}: {plan.precision_reason}",
+        f"computing on {plan.device} in {plan.precision}",
     ]
 
 

@@ -59,18 +59,8 @@ def command(
     split off. The model folder is ready for 'dragoman translate'.
     """
     with StopSignals() as signals:
-        from dragoman.cli.progress import TerminalReporter
+        from dragoman.cli.stoppable import StoppableReporter
         from dragoman.run import TrainOptions, train
-        from dragoman.train.checkpoint import Progress
-
-        class StoppableReporter(TerminalReporter):
-            def training_started(self, progress: Progress, num_steps: int) -> None:
-                signals.graceful = True
-                super().training_started(progress, num_steps)
-
-            def training_ended(self, reason: str) -> None:
-                signals.graceful = False
-                super().training_ended(reason)
 
         options = TrainOptions(
             source_language=source_language,
@@ -84,7 +74,9 @@ def command(
             device=device,
             dry_run=dry_run,
         )
-        outcome = train(corpus, out, options, reporter=StoppableReporter(), stop_requested=signals.requested)
+        outcome = train(
+            corpus, out, options, reporter=StoppableReporter(signals), stop_requested=signals.requested
+        )
     if outcome.reason == "interrupted":
         again = shlex.join(["dragoman", "train", *map(str, corpus), "--out", str(out), "--resume"])
         click.echo(f"saved at step {outcome.progress.step:,}; go on with '{again}'", err=True)

@@ -179,7 +179,7 @@ class TrainConfig:
     """Validations without a better score after which training stops; left out, it never does."""
 
     tensorboard: bool = False
-    """Write the numbers of metrics.jsonl for TensorBoard as well, into the folder tensorboard of the model."""
+    """Write the numbers of metrics.jsonl for TensorBoard as well, into the model's folder tensorboard."""
 
     average_checkpoints: Count = 5
     """Last checkpoints whose mean is compared with the best at the end (§6.1)."""

@@ -123,7 +123,6 @@ def run_demo(
             note.paths(out, "train"),
             out / "model",
             TrainOptions(
-                test=note.paths(out, "test"),
                 recipe=_RECIPE,
                 settings=_settings(note),
                 resume=options.resume,

@@ -29,7 +29,6 @@ class Plan:
     """Share of all positions of an epoch that are padding."""
     device: str
     precision: str
-    precision_reason: str
     optimizer_bytes: int
     """Memory of parameters, gradients and Adam's two moments, in bytes."""
     step_flops: float

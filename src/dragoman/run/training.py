@@ -13,7 +13,7 @@ from pathlib import Path
 
 import torch
 
-from dragoman.bundle import WEIGHTS, Bundle
+from dragoman.bundle import CONFIG, Bundle
 from dragoman.config import AUTO, Config, choose_recipe, read_config
 from dragoman.data import EncodedCorpus, plan_epoch
 from dragoman.errors import CorpusError
@@ -126,7 +126,10 @@ def train(
     config, reporter_lines = _configure(pairs, options, stored)
     for line in reporter_lines:
         reporter.notice(line)
-    config = _with_precision(config, device)
+    precision, why = choose_precision(config.train.precision, device)
+    if config.train.precision != precision:
+        reporter.notice(f"matrix products in {precision}: {why}")
+    config = replace(config, train=replace(config.train, precision=precision))
     reporter.stage("reading the corpus")
     text = read_text(pairs, dev, test, config.data, config.train.seed, reporter)
     if stored is not None:
@@ -146,11 +149,6 @@ def _configure(pairs: Corpus, options: TrainOptions, stored: Path | None) -> tup
     read_config(recipe=None, file=options.config_file, settings=options.settings)  # its faults come first
     choice = choose_recipe(sum(1 for _ in pairs.pairs()))
     return read_config(recipe=choice, file=options.config_file, settings=options.settings), choice.reasons
-
-
-def _with_precision(config: Config, device: torch.device) -> Config:
-    precision, _ = choose_precision(config.train.precision, device)
-    return replace(config, train=replace(config.train, precision=precision))
 
 
 def _languages(pairs: Corpus, options: TrainOptions) -> tuple[str | None, str | None]:
@@ -201,7 +199,6 @@ def make_plan(model: Transformer, corpus: EncodedCorpus, config: Config, device:
     shapes = [(len(part), *corpus.lengths[part].max(axis=0).tolist()) for part in micro_batches]
     positions = sum(rows * (source + target) for rows, source, target in shapes)
     flops = sum(3 * forward_flops(config.model, *shape) for shape in shapes)
-    precision, why = choose_precision(settings.precision, device)
     size = num_parameters(model)
     return Plan(
         num_parameters=size,
@@ -211,8 +208,7 @@ def make_plan(model: Transformer, corpus: EncodedCorpus, config: Config, device:
         steps_per_epoch=len(plan),
         padding_share=1 - int(corpus.lengths.sum()) / positions,
         device=str(device),
-        precision=precision,
-        precision_reason=why,
+        precision=settings.precision,
         optimizer_bytes=16 * size,
         step_flops=flops / len(plan),
     )
@@ -287,7 +283,7 @@ class _Run:
             )
             reason = "nothing_to_do"
             self.metrics.close()
-            if (self.out / WEIGHTS).exists():
+            if (self.out / CONFIG).exists():
                 return Outcome(reason, progress, self.out, {}, None, "")
         else:
             self.reporter.training_started(progress, self.config.train.max_steps)
