@@ -39,6 +39,7 @@ class _Tier:
     passes: int
     batch_tokens: int
     warmup_steps: int
+    cooldown_share: float
 
 
 _TIERS = (
@@ -49,9 +50,10 @@ _TIERS = (
         shape="4 + 4 layers of width 128",
         vocabulary_size=4_000,
         dropout=0.3,
-        passes=100,
+        passes=60,
         batch_tokens=4_096,
         warmup_steps=1_000,
+        cooldown_share=0.4,
     ),
     _Tier(
         below_pairs=60_000,
@@ -59,9 +61,10 @@ _TIERS = (
         shape="4 + 4 layers of width 128",
         vocabulary_size=8_000,
         dropout=0.2,
-        passes=80,
+        passes=40,
         batch_tokens=4_096,
         warmup_steps=1_000,
+        cooldown_share=0.4,
     ),
     _Tier(
         below_pairs=500_000,
@@ -69,9 +72,10 @@ _TIERS = (
         shape="3 + 3 layers of width 256",
         vocabulary_size=8_000,
         dropout=0.1,
-        passes=30,
+        passes=20,
         batch_tokens=4_096,
         warmup_steps=800,
+        cooldown_share=0.4,
     ),
     _Tier(
         below_pairs=2_000_000,
@@ -82,6 +86,7 @@ _TIERS = (
         passes=30,
         batch_tokens=25_000,
         warmup_steps=4_000,
+        cooldown_share=0.0,
     ),
     # The paper's corpora: 4.5 and 36 million pairs.
     _Tier(
@@ -93,6 +98,7 @@ _TIERS = (
         passes=22,
         batch_tokens=25_000,
         warmup_steps=4_000,
+        cooldown_share=0.0,
     ),
 )
 _FEWEST_STEPS, _MOST_STEPS = 500, 100_000
@@ -121,6 +127,7 @@ def choose_recipe(num_pairs: int) -> RecipeChoice:
         f"model.dropout={tier.dropout}",
         f"train.max_steps={max_steps}",
         f"train.warmup_steps={min(tier.warmup_steps, max_steps // 4)}",
+        f"train.cooldown_share={tier.cooldown_share}",
         f"train.validation_interval_steps={interval}",
     )
     limit = f" (fewer than {tier.below_pairs:,})" if tier.below_pairs < 2**63 else ""

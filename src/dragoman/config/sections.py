@@ -142,8 +142,9 @@ class TrainConfig:
     """Learning rate at the end of the warm-up; left out, it is the paper's (d_model · warmup_steps)^-0.5
     (§5.3, Eq. 3)."""
 
-    cooldown_steps: Natural = 0
-    """Last steps, over which the rate falls in a line to zero. Unlike the paper, which has none."""
+    cooldown_share: Probability = 0.0
+    """Share of the steps, the last ones, over which the rate falls in a line to zero. Unlike the paper,
+    which has none."""
 
     adam_beta1: Probability = 0.9
     """Adam's decay of the mean (§5.3)."""
