@@ -16,7 +16,7 @@ SETTINGS = [
     *("model.vocabulary_size=304", "model.num_encoder_layers=1", "model.num_decoder_layers=1"),
     *("model.d_model=32", "model.d_ff=64", "model.num_heads=4", "model.d_k=8", "model.d_v=8"),
     *("model.dropout=0.0", "train.label_smoothing=0.0", "data.max_length=64", "data.dev_pairs=20"),
-    *("data.test_pairs=20", "train.max_steps=250", "train.warmup_steps=60", "train.cooldown_steps=60"),
+    *("data.test_pairs=20", "train.max_steps=250", "train.warmup_steps=60", "train.cooldown_share=0.24"),
     *("train.peak_rate=0.01", "train.batch_tokens=800", "train.micro_batch_tokens=800"),
     *("train.validation_interval_steps=250", "train.average_checkpoints=1"),
 ]

@@ -44,7 +44,7 @@ def test_a_peak_that_is_named_is_reached() -> None:
 
 def test_a_cooldown_falls_in_a_line_to_zero() -> None:
     """The last steps are scaled down evenly; the last one still moves, one more would not."""
-    cooled = TrainConfig(warmup_steps=10, max_steps=100, cooldown_steps=20)
+    cooled = TrainConfig(warmup_steps=10, max_steps=100, cooldown_share=0.2)
     plain = TrainConfig(warmup_steps=10, max_steps=100)
     shares = [learning_rate(step, cooled, 64) / learning_rate(step, plain, 64) for step in range(79, 102)]
 
@@ -52,7 +52,7 @@ def test_a_cooldown_falls_in_a_line_to_zero() -> None:
 
 
 @pytest.mark.parametrize(
-    "config", [TrainConfig(), TrainConfig(warmup_steps=1), TrainConfig(cooldown_steps=9)]
+    "config", [TrainConfig(), TrainConfig(warmup_steps=1), TrainConfig(cooldown_share=0.1)]
 )
 def test_no_step_stands_still(config: TrainConfig) -> None:
     """Every step from the first to the last has a rate above zero."""
