@@ -10,7 +10,7 @@ from dragoman.cli.options import configuration_options
 from dragoman.cli.stop import StopSignals
 
 if TYPE_CHECKING:
-    from dragoman.run import Outcome
+    from dragoman.run import Outcome, TrainOptions
 
 _PATH = click.Path(path_type=Path)
 
@@ -78,11 +78,24 @@ def command(
             corpus, out, options, reporter=StoppableReporter(signals), stop_requested=signals.requested
         )
     if outcome.reason == "interrupted":
-        again = shlex.join(["dragoman", "train", *map(str, corpus), "--out", str(out), "--resume"])
+        again = _resume_command(corpus, out, options)
         click.echo(f"saved at step {outcome.progress.step:,}; go on with '{again}'", err=True)
         context.exit(signals.exit_code or 1)
     for line in summary(outcome):
         click.echo(line)
+
+
+def _resume_command(corpus: tuple[Path, ...], out: Path, options: "TrainOptions") -> str:
+    """Return the command that goes on with a run; what is not stored in its folder is named again."""
+    named: list[tuple[str, object]] = [
+        ("--source", options.source_language),
+        ("--target", options.target_language),
+        *(("--dev", path) for path in options.dev),
+        *(("--test", path) for path in options.test),
+        ("--device", None if options.device == "auto" else options.device),
+    ]
+    words = [str(word) for name, value in named if value is not None for word in (name, value)]
+    return shlex.join(["dragoman", "train", *map(str, corpus), "--out", str(out), *words, "--resume"])
 
 
 def summary(outcome: "Outcome") -> list[str]:
