@@ -159,7 +159,14 @@ def test_a_stopped_run_is_saved_and_goes_on(
     out = tmp_path / "model"
     words = [sys.executable, "-m", "dragoman", "train", *corpus, "--out", str(out)]
     process = subprocess.Popen(
-        [*words, *SMALL, "--set", "train.max_steps=1000000", "--set", "train.validation_interval_steps=100000"],
+        [
+            *words,
+            *SMALL,
+            "--set",
+            "train.max_steps=1000000",
+            "--set",
+            "train.validation_interval_steps=100000",
+        ],
         env=ENVIRONMENT,
         text=True,
         stderr=subprocess.PIPE,

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.evaluate import score, score_files
+from dragoman.evaluate import score
+from dragoman.run import EvaluateOptions, evaluate_outputs
 from dragoman.text.lines import read_lines
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -44,7 +45,7 @@ def test_wmt17(row: dict[str, str]) -> None:
     """
     folder = BLEU / "wmt17-en-de"
     tolerance = 0.0002 if row["system"] == "online-A.0" else 5e-7
-    scores = score_files(folder / f"{row['system']}.gz", [folder / "ref.de.gz"])
+    scores = evaluate_outputs(folder / f"{row['system']}.gz", [folder / "ref.de.gz"]).scores
 
     assert scores.num_segments == 3_004
     assert scores.bleu.value == pytest.approx(float(row["mteval-v13a_BLEU"]), abs=0.01)
@@ -61,7 +62,8 @@ def test_wmt21_with_one_and_three_references(row: dict[str, str]) -> None:
     folder = BLEU / "wmt21-en-de"
     output = folder / f"{row['system']}.gz"
     for letters in ("A", "C", "D", "ACD"):
-        scores = score_files(output, [folder / f"ref.{letter}.de.gz" for letter in letters], ter=False)
+        references = [folder / f"ref.{letter}.de.gz" for letter in letters]
+        scores = evaluate_outputs(output, references, EvaluateOptions(ter=False)).scores
         column = "all" if letters == "ACD" else letters
 
         assert scores.bleu.value == pytest.approx(float(row[f"bleu-{column}"]), rel=1e-13)

@@ -1,7 +1,6 @@
 """Scores of translations: BLEU, chrF and TER with signatures, and whether a difference is real."""
 
 from dragoman.evaluate.compounds import paper_bleu, split_compounds
-from dragoman.evaluate.files import score_files
 from dragoman.evaluate.scores import EmptyReference, Score, Scores, SentenceScore, score, sentence_scores
 from dragoman.evaluate.significance import Comparison, MetricComparison, ResampledScore, compare
 
@@ -16,7 +15,6 @@ __all__ = [
     "compare",
     "paper_bleu",
     "score",
-    "score_files",
     "sentence_scores",
     "split_compounds",
 ]

@@ -26,13 +26,23 @@ def check_is_free(out: Path) -> None:
     """
     if out.exists() and not out.is_dir():
         raise UsageError(f"--out {out}: this is a file; a model is a folder", hint="name a new folder")
-    if out.is_dir() and any(out.iterdir()):
+    if out.is_dir() and not _is_new(out):
         if (out / "training" / "config.toml").exists():
             raise UsageError(
                 f"--out {out}: the folder holds a training already",
                 hint="go on with it by --resume, or name a new folder",
             )
         raise UsageError(f"--out {out}: the folder is not empty", hint="name a new folder")
+
+
+def _is_new(out: Path) -> bool:
+    """Tell whether a folder is empty, or was left by a run that ended before it was one."""
+    names = {path.name for path in out.iterdir()}
+    inner = out / "training"
+    return not names or (
+        names == {"training"}
+        and {path.name for path in inner.iterdir()} <= {"corpus.json", "corpus.json.tmp"}
+    )
 
 
 def stored_config(out: Path) -> Path | None:
@@ -54,23 +64,25 @@ def create(
     tokenizer: Tokenizer,
     languages: tuple[str | None, str | None],
 ) -> None:
-    """Write what a run needs to go on; the configuration comes last and makes the folder a run.
+    """Write what a run needs to go on; the configuration makes the folder a run.
+
+    Whatever comes after it is made again when the run goes on.
 
     Raises:
         CheckpointError: The folder cannot be written.
     """
     try:
         (out / "training").mkdir(parents=True, exist_ok=True)
-        replace_durably(out / TOKENIZER, tokenizer.to_bytes())
-        if text.dev_is_split:
-            _write_pairs(out / "held-out", "dev", text.dev, languages)
-        if text.test_is_split:
-            _write_pairs(out / "held-out", "test", text.test, languages)
         about = json.dumps(
             {"corpus": text.corpus.names, "digest": text.digest, "dev": _digest_of(text.dev)}, indent=1
         )
         replace_durably(out / "training" / "corpus.json", about.encode())
         replace_durably(out / "training" / "config.toml", config_to_toml(config).encode())
+        replace_durably(out / TOKENIZER, tokenizer.to_bytes())
+        if text.dev_is_split:
+            _write_pairs(out / "held-out", "dev", text.dev, languages)
+        if text.test_is_split:
+            _write_pairs(out / "held-out", "test", text.test, languages)
     except OSError as error:
         raise CheckpointError(f"{out}: cannot write the training folder: {error.strerror}") from error
 

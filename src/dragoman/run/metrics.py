@@ -5,6 +5,7 @@ It holds nothing that differs between two runs of the same seed, so times are le
 
 import json
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -54,12 +55,21 @@ class MetricsLog:
             self._board.close()
 
 
-def _open_board(folder: Path) -> Any:
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
+def check_tensorboard() -> None:
+    """Refuse to go on without TensorBoard.
+
+    Raises:
+        MissingDependencyError: It is not installed.
+    """
+    if find_spec("tensorboard") is None:
         raise MissingDependencyError(
             "train.tensorboard needs the package tensorboard, which is not installed",
             hint="pip install 'dragoman[tensorboard]', or --set train.tensorboard=false",
-        ) from None
+        )
+
+
+def _open_board(folder: Path) -> Any:
+    check_tensorboard()
+    from torch.utils.tensorboard import SummaryWriter
+
     return SummaryWriter(str(folder))

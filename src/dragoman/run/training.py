@@ -17,6 +17,7 @@ from dragoman.bundle import CONFIG, Bundle
 from dragoman.config import AUTO, Config, choose_recipe, read_config
 from dragoman.data import EncodedCorpus, plan_epoch
 from dragoman.errors import CorpusError
+from dragoman.errors import ConfigError, UsageError
 from dragoman.evaluate import Scores
 from dragoman.model import Transformer
 from dragoman.model.arithmetic import forward_flops, num_parameters
@@ -24,7 +25,7 @@ from dragoman.run import folder as run_folder
 from dragoman.run.card import model_card
 from dragoman.run.corpora import TrainingText, encode, encode_dev, encode_with_dropout, read_text
 from dragoman.run.device import choose_precision, sustained_flops
-from dragoman.run.metrics import MetricsLog
+from dragoman.run.metrics import MetricsLog, check_tensorboard
 from dragoman.run.reporter import Plan, Reporter, Sample
 from dragoman.run.scoring import score_pairs
 from dragoman.run.validation import DevSet, validate
@@ -122,6 +123,11 @@ def train(
     stored = run_folder.stored_config(out) if options.resume else None
     if stored is None:
         run_folder.check_is_free(out)
+    elif options.recipe != AUTO or options.config_file is not None:
+        raise UsageError(
+            "a resumed run keeps its configuration: --recipe and --config have no place beside --resume",
+            hint="leave them out; --set changes single keys",
+        )
     device = choose_device(options.device)
     config, reporter_lines = _configure(pairs, options, stored)
     for line in reporter_lines:
@@ -130,6 +136,7 @@ def train(
     if config.train.precision != precision:
         reporter.notice(f"matrix products in {precision}: {why}")
     config = replace(config, train=replace(config.train, precision=precision))
+    _check_can_train(config)
     reporter.stage("reading the corpus")
     text = read_text(pairs, dev, test, config.data, config.train.seed, reporter)
     if stored is not None:
@@ -137,6 +144,18 @@ def train(
     if options.dry_run:
         return _dry_run(text, config, device, out, reporter)
     return _Run(text, config, device, out, _languages(pairs, options), reporter).go(stop_requested)
+
+
+def _check_can_train(config: Config) -> None:
+    """Refuse what only imported models have, and what is not installed, before any work."""
+    if config.model.source_vocabulary_size is not None or config.model.positions == "table":
+        raise ConfigError(
+            "model.source_vocabulary_size and model.positions = table are for models of other programs; "
+            "a model that is trained here has one vocabulary and no stored table",
+            hint="leave these keys out",
+        )
+    if config.train.tensorboard:
+        check_tensorboard()
 
 
 def _configure(pairs: Corpus, options: TrainOptions, stored: Path | None) -> tuple[Config, Sequence[str]]:

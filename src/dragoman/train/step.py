@@ -71,8 +71,8 @@ def train_step(
         optimizer.zero_grad(set_to_none=True)
         raise DivergedError(
             f"the gradient's length is {grad_norm} in a step of {tokens:,} target pieces",
-            hint="go on from the last checkpoint with more warm-up: "
-            "--resume --set train.warmup_steps=8000, or --set train.precision=float32",
+            hint="go on from the last checkpoint with a lower rate or shorter gradients: "
+            "--resume --set train.peak_rate=0.0005, or --resume --set train.max_grad_norm=1",
         )
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)

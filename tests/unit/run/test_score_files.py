@@ -1,4 +1,4 @@
-"""What `score_files` promises about lines and files."""
+"""What ``evaluate_outputs`` promises about lines and files."""
 
 import gzip
 from pathlib import Path
@@ -6,12 +6,17 @@ from pathlib import Path
 import pytest
 
 from dragoman.errors import CorpusError, ScoreError
-from dragoman.evaluate import score, score_files
+from dragoman.evaluate import Scores, score
+from dragoman.run import EvaluateOptions, evaluate_outputs
 
 CASES = Path(__file__).resolve().parents[4] / "shared" / "cases"
 
 OUTPUTS = ["The kettle sings.", "Nine swans left the pond today.", "Nobody knows the old way home."]
 REFERENCES = ["The kettle is singing.", "Nine swans left the pond today.", "No one knows the old way home."]
+
+
+def score_files(output: Path, references: list[Path], **options: bool) -> Scores:
+    return evaluate_outputs(output, references, EvaluateOptions(**options)).scores
 
 
 def write(path: Path, lines: list[str]) -> Path:
@@ -33,12 +38,12 @@ def test_files_score_as_their_lines(tmp_path: Path, suffix: str) -> None:
 
 
 def test_options_reach_the_scores(tmp_path: Path) -> None:
-    """Tokenized, TER and the number of cut outputs mean the same for files."""
+    """Tokenized and TER mean the same for files."""
     output = write(tmp_path / "output.txt", OUTPUTS)
     reference = write(tmp_path / "reference.txt", REFERENCES)
-    scores = score_files(output, [reference], tokenized=True, ter=False, num_cut=1)
+    scores = score_files(output, [reference], tokenized=True, ter=False)
 
-    assert scores == score(OUTPUTS, REFERENCES, tokenized=True, ter=False, num_cut=1)
+    assert scores == score(OUTPUTS, REFERENCES, tokenized=True, ter=False)
 
 
 @pytest.mark.parametrize("separator", ["\u2028", "\u0085", "\x0b", "\x0c", "\r"])
