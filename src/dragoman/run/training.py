@@ -15,18 +15,17 @@ import torch
 
 from dragoman.bundle import CONFIG, Bundle
 from dragoman.config import AUTO, Config, choose_recipe, read_config
-from dragoman.data import EncodedCorpus, plan_epoch
-from dragoman.errors import CorpusError
-from dragoman.errors import ConfigError, UsageError
+from dragoman.data import EncodedCorpus
+from dragoman.errors import ConfigError, CorpusError, UsageError
 from dragoman.evaluate import Scores
 from dragoman.model import Transformer
-from dragoman.model.arithmetic import forward_flops, num_parameters
 from dragoman.run import folder as run_folder
 from dragoman.run.card import model_card
 from dragoman.run.corpora import TrainingText, encode, encode_dev, encode_with_dropout, read_text
 from dragoman.run.device import choose_precision, sustained_flops
 from dragoman.run.metrics import MetricsLog, check_tensorboard
-from dragoman.run.reporter import Plan, Reporter, Sample
+from dragoman.run.plan import make_plan
+from dragoman.run.reporter import Reporter, Sample
 from dragoman.run.scoring import score_pairs
 from dragoman.run.validation import DevSet, validate
 from dragoman.text import Corpus, Tokenizer, languages_of, open_corpus
@@ -202,35 +201,6 @@ def _dry_run(
             model = Transformer(config.model)
         reporter.planned(make_plan(model, corpus, config, device))
     return Outcome("dry_run", Progress(), out, {}, None, "")
-
-
-def make_plan(model: Transformer, corpus: EncodedCorpus, config: Config, device: torch.device) -> Plan:
-    """Return what training this model on this corpus will take."""
-    settings = config.train
-    plan = plan_epoch(
-        corpus.lengths,
-        seed=settings.seed,
-        epoch=0,
-        batch_tokens=settings.batch_tokens,
-        micro_batch_tokens=settings.micro_batch_tokens,
-    )
-    micro_batches = [part for step in plan for part in step]
-    shapes = [(len(part), *corpus.lengths[part].max(axis=0).tolist()) for part in micro_batches]
-    positions = sum(rows * (source + target) for rows, source, target in shapes)
-    flops = sum(3 * forward_flops(config.model, *shape) for shape in shapes)
-    size = num_parameters(model)
-    return Plan(
-        num_parameters=size,
-        vocabulary_size=config.model.vocabulary_size,
-        num_training_pairs=len(corpus),
-        num_steps=settings.max_steps,
-        steps_per_epoch=len(plan),
-        padding_share=1 - int(corpus.lengths.sum()) / positions,
-        device=str(device),
-        precision=settings.precision,
-        optimizer_bytes=16 * size,
-        step_flops=flops / len(plan),
-    )
 
 
 class _Run:

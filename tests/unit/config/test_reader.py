@@ -197,7 +197,8 @@ def test_unreadable_files_are_told(tmp_path: Path) -> None:
         ("zzz", "no such recipe; the recipes are demo, tiny, small, base, big"),
         (
             "auto",
-            "is chosen by the size of a corpus, and there is none here; name one of demo, tiny, small, base, big",
+            "is chosen by the size of a corpus, and there is none here; "
+            "name one of demo, tiny, small, base, big",
         ),
     ],
 )

@@ -1,0 +1,38 @@
+"""What a run is going to take, before its first step."""
+
+import torch
+
+from dragoman.config import Config
+from dragoman.data import EncodedCorpus, plan_epoch
+from dragoman.model import Transformer
+from dragoman.model.arithmetic import forward_flops, num_parameters
+from dragoman.run.reporter import Plan
+
+
+def make_plan(model: Transformer, corpus: EncodedCorpus, config: Config, device: torch.device) -> Plan:
+    """Return what training this model on this corpus will take."""
+    settings = config.train
+    plan = plan_epoch(
+        corpus.lengths,
+        seed=settings.seed,
+        epoch=0,
+        batch_tokens=settings.batch_tokens,
+        micro_batch_tokens=settings.micro_batch_tokens,
+    )
+    micro_batches = [part for step in plan for part in step]
+    shapes = [(len(part), *corpus.lengths[part].max(axis=0).tolist()) for part in micro_batches]
+    positions = sum(rows * (source + target) for rows, source, target in shapes)
+    flops = sum(3 * forward_flops(config.model, *shape) for shape in shapes)
+    size = num_parameters(model)
+    return Plan(
+        num_parameters=size,
+        vocabulary_size=config.model.vocabulary_size,
+        num_training_pairs=len(corpus),
+        num_steps=settings.max_steps,
+        steps_per_epoch=len(plan),
+        padding_share=1 - int(corpus.lengths.sum()) / positions,
+        device=str(device),
+        precision=settings.precision,
+        optimizer_bytes=16 * size,
+        step_flops=flops / len(plan),
+    )
