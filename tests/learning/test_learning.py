@@ -26,7 +26,11 @@ def learned(pairs: Callable[[], list[tuple[Ids, Ids]]], num_steps: int, **model:
     """Train on batches that ``pairs`` makes, with the paper's optimizer and loss."""
     torch.manual_seed(1)
     config = TrainConfig(
-        precision="float32", max_steps=num_steps, warmup_steps=num_steps // 5, cooldown_steps=num_steps // 3
+        precision="float32",
+        max_steps=num_steps,
+        warmup_steps=num_steps // 5,
+        peak_rate=0.005,
+        cooldown_share=0.33,
     )
     sizes = {"d_model": 32, "d_ff": 64, "num_heads": 4, "d_k": 8, "d_v": 8} | model
     network = Transformer(tiny_config(**sizes)).train()
