@@ -45,7 +45,7 @@ def learned(pairs: Callable[[], list[tuple[Ids, Ids]]], num_steps: int, **model:
 def written(model: Transformer, sources: list[Ids]) -> list[Ids]:
     """Return what a beam of 2 writes for each source."""
     decoder = CachedDecoder(model, model.encode(pad(sources, end=END, padding=PADDING)), 2)
-    limit_B = torch.tensor([len(source) + 5 for source in sources])
+    limit_B = torch.tensor([len(source) + 1 + 20 for source in sources])
     found = search(decoder, start=PADDING, end=END, limit_B=limit_B, config=SearchConfig(beam_size=2))
     return [list(hypotheses[0].tokens) for hypotheses in found]
 
