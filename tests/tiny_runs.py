@@ -70,10 +70,10 @@ def tiny_run(
     reporter: Reporter | None = None,
     **options: Any,
 ) -> Outcome:
-    """Train with the tiny settings and others."""
-    chosen = TrainOptions(
-        recipe="tiny", settings=settings if options.get("resume") else (*SETTINGS, *settings), **options
-    )
+    """Train with the tiny settings and others; a resumed run has its own."""
+    if not options.get("resume"):
+        settings, options = (*SETTINGS, *settings), {"recipe": "tiny"} | options
+    chosen = TrainOptions(settings=settings, **options)
     return train(corpus, out, chosen, reporter=reporter, stop_requested=stop)
 
 
