@@ -216,10 +216,13 @@ def test_a_resumed_run_keeps_its_keys(corpus: list[Path], tmp_path: Path, settin
 
 @pytest.mark.parametrize("options", [{"recipe": "base"}, {"config_file": Path("other.toml")}])
 def test_a_resumed_run_keeps_its_recipe(corpus: list[Path], tmp_path: Path, options: dict[str, Any]) -> None:
-    """A recipe or a configuration file beside --resume is refused and not passed over in silence."""
+    """The same command with --resume goes on; its recipe and file play no part, and the run says so."""
     tiny_run(corpus, tmp_path / "model", stop=stop_after(1))
-    with pytest.raises(UsageError, match="--recipe and --config have no place beside --resume"):
-        tiny_run(corpus, tmp_path / "model", resume=True, **options)
+    recorder = Recorder()
+    tiny_run(corpus, tmp_path / "model", resume=True, reporter=recorder, **options)
+
+    assert_same(remains(tmp_path / "model"), undisturbed())
+    assert any("recipe and configuration file play no part" in notice for notice in recorder.notices)
 
 
 def test_a_resumed_run_keeps_its_corpus(corpus: list[Path], tmp_path: Path) -> None:
