@@ -7,7 +7,7 @@ README.md           the model card
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -95,10 +95,12 @@ class Bundle:
                 hint="copy the whole folder again from where it was trained",
             )
         tensors = read_tensors(folder / WEIGHTS)
-        model = _without_memory(config.model, len(tensors), folder)
+        _check_sizes(config.model, tensors, folder / WEIGHTS, folder / CONFIG)
+        with torch.random.fork_rng(devices=[]):
+            model = Transformer(config.model)
         check_tensors(tensors, model.state_dict(), folder / WEIGHTS, folder / CONFIG)
-        model.to_empty(device=device or "cpu").load_state_dict(tensors)
-        return cls(config, tokenizer, model.eval(), *languages)
+        model.load_state_dict(tensors)
+        return cls(config, tokenizer, model.to(device).eval(), *languages)
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
@@ -132,40 +134,57 @@ def check_tensors(
     Raises:
         BundleError: With the first few differences.
     """
-    problems = [f"{name} is missing" for name in expected if name not in tensors]
-    problems += [f"{name} is unknown" for name in tensors if name not in expected]
-    for name in expected.keys() & tensors.keys():
-        if tensors[name].shape != expected[name].shape:
-            problems.append(
-                f"{name} has shape {list(tensors[name].shape)}, expected {list(expected[name].shape)}"
-            )
-        elif not tensors[name].is_floating_point():
-            problems.append(
-                f"{name} holds {str(tensors[name].dtype).removeprefix('torch.')}, no real numbers"
-            )
-        elif not tensors[name].isfinite().all():
+    problems = _differences(tensors, {name: tensor.shape for name, tensor in expected.items()})
+    for name, tensor in tensors.items():
+        if name not in expected:
+            problems.append(f"{name} is unknown")
+        elif not tensor.is_floating_point():
+            problems.append(f"{name} holds {str(tensor.dtype).removeprefix('torch.')}, no real numbers")
+        elif not tensor.isfinite().all():
             problems.append(f"{name} holds values that are not finite")
+    _refuse(problems, path, config_path)
+
+
+def _check_sizes(config: ModelConfig, tensors: Mapping[str, Tensor], path: Path, config_path: Path) -> None:
+    """Check the sizes that decide how much memory a model takes, before any is taken: they may be lies.
+
+    Raises:
+        BundleError: With the first few differences.
+    """
+    heads_in = (config.num_heads * config.d_k, config.d_model)
+    heads_out = (config.num_heads * config.d_v, config.d_model)
+    inner = (config.d_ff, config.d_model)
+    expected = {"embedding.weight_VD": (config.vocabulary_size, config.d_model)}
+    for layer in (f"encoder.{config.num_encoder_layers - 1}", f"decoder.{config.num_decoder_layers - 1}"):
+        attention = f"{layer}.{'self_' if layer.startswith('decoder') else ''}attention"
+        expected[f"{layer}.feed_forward.inner.weight"] = inner
+        expected[f"{attention}.query.weight"] = heads_in
+        expected[f"{attention}.value.weight"] = heads_out
+    if config.positions in ("learned", "table"):
+        expected["embedding.positions.table_TD"] = (config.max_positions, config.d_model)
+    if config.source_vocabulary_size is not None:
+        expected["source_embedding.weight_VD"] = (config.source_vocabulary_size, config.d_model)
+    _refuse(_differences(tensors, expected), path, config_path)
+
+
+def _differences(tensors: Mapping[str, Tensor], expected: Mapping[str, Sequence[int]]) -> list[str]:
+    """Return what is missing and what has another shape, in words."""
+    return [
+        f"{name} is missing"
+        if name not in tensors
+        else f"{name} has shape {list(tensors[name].shape)}, expected {list(shape)}"
+        for name, shape in expected.items()
+        if name not in tensors or list(tensors[name].shape) != list(shape)
+    ]
+
+
+def _refuse(problems: list[str], path: Path, config_path: Path) -> None:
     if problems:
         more = f" and {len(problems) - 3} more" if len(problems) > 3 else ""
         raise BundleError(
             f"{path} does not fit {config_path}: {'; '.join(sorted(problems)[:3])}{more}",
             hint="copy the whole folder again from where it was trained",
         )
-
-
-def _without_memory(config: ModelConfig, num_tensors: int, folder: Path) -> Transformer:
-    """Return the model before any memory is taken for its weights, for the sizes may be lies."""
-    num_layers = config.num_encoder_layers + config.num_decoder_layers
-    try:
-        if num_layers > num_tensors:
-            raise OverflowError(f"{num_layers:,} layers are more than the {num_tensors:,} tensors")
-        with torch.device("meta"):
-            return Transformer(config)
-    except (OverflowError, RuntimeError, TypeError) as error:
-        raise BundleError(
-            f"{folder / WEIGHTS} does not fit {folder / CONFIG}: {str(error).splitlines()[0]}",
-            hint="copy the whole folder again from where it was trained",
-        ) from None
 
 
 def _read_config(folder: Path) -> tuple[Config, tuple[str | None, str | None]]:

@@ -4,7 +4,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from dragoman.bundle import TOKENIZER
@@ -49,6 +49,19 @@ def stored_config(out: Path) -> Path | None:
     """Return the configuration file of the run that a folder holds, or None if it holds none."""
     path = out / "training" / "config.toml"
     return path if path.exists() else None
+
+
+def resumed_config(stored: Path, settings: Sequence[str]) -> Config:
+    """Return the configuration of a run that goes on.
+
+    Its vocabulary stays, also where a larger one is asked for once more that the corpus could not carry.
+    """
+    before = read_config(recipe=None, file=stored, settings=())
+    config = read_config(recipe=None, file=stored, settings=settings)
+    if config.model.vocabulary_size <= before.model.vocabulary_size:
+        return config
+    model = replace(config.model, vocabulary_size=before.model.vocabulary_size)
+    return replace(config, model=model)
 
 
 def stored_tokenizer(out: Path) -> Tokenizer | None:

@@ -16,7 +16,7 @@ import torch
 from dragoman.bundle import CONFIG, Bundle
 from dragoman.config import AUTO, Config, choose_recipe, read_config
 from dragoman.data import EncodedCorpus
-from dragoman.errors import ConfigError, CorpusError, UsageError
+from dragoman.errors import ConfigError, CorpusError
 from dragoman.evaluate import Scores
 from dragoman.model import Transformer
 from dragoman.run import folder as run_folder
@@ -123,10 +123,7 @@ def train(
     if stored is None:
         run_folder.check_is_free(out)
     elif options.recipe != AUTO or options.config_file is not None:
-        raise UsageError(
-            "a resumed run keeps its configuration: --recipe and --config have no place beside --resume",
-            hint="leave them out; --set changes single keys",
-        )
+        reporter.notice("a resumed run keeps its configuration; recipe and configuration file play no part")
     device = choose_device(options.device)
     config, reporter_lines = _configure(pairs, options, stored)
     for line in reporter_lines:
@@ -160,7 +157,7 @@ def _check_can_train(config: Config) -> None:
 def _configure(pairs: Corpus, options: TrainOptions, stored: Path | None) -> tuple[Config, Sequence[str]]:
     """Return the configuration, and lines that explain how it was chosen."""
     if stored is not None:
-        return read_config(recipe=None, file=stored, settings=options.settings), ()
+        return run_folder.resumed_config(stored, options.settings), ()
     if options.recipe != AUTO:
         recipe: str | None = options.recipe
         return read_config(recipe=recipe, file=options.config_file, settings=options.settings), ()

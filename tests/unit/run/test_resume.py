@@ -215,7 +215,12 @@ def test_a_resumed_run_keeps_its_keys(corpus: list[Path], tmp_path: Path, settin
 
 
 @pytest.mark.parametrize("options", [{"recipe": "base"}, {"config_file": Path("other.toml")}])
-def test_a_resumed_run_keeps_its_recipe(corpus: list[Path], tmp_path: Path, options: dict[str, Any]) -> None:
+def test_a_resumed_run_keeps_its_recipe(
+    corpus: list[Path],
+    tmp_path: Path,
+    undisturbed: Callable[..., dict[str, bytes]],
+    options: dict[str, Any],
+) -> None:
     """The same command with --resume goes on; its recipe and file play no part, and the run says so."""
     tiny_run(corpus, tmp_path / "model", stop=stop_after(1))
     recorder = Recorder()
