@@ -8,27 +8,9 @@ import pytest
 
 from dragoman.cli import main
 from dragoman.text.everyday import everyday_pairs
+from tiny_runs import DEMO_SETTINGS
 
-QUICK = [
-    word
-    for setting in (
-        "model.vocabulary_size=320",
-        "model.num_encoder_layers=1",
-        "model.num_decoder_layers=1",
-        "model.d_model=16",
-        "model.d_ff=16",
-        "model.num_heads=2",
-        "model.d_k=8",
-        "model.d_v=8",
-        "train.max_steps=6",
-        "train.warmup_steps=2",
-        "train.cooldown_share=0.2",
-        "train.validation_interval_steps=3",
-        "search.beam_size=1",
-        "search.extra_length=1",
-    )
-    for word in ("--set", setting)
-]
+QUICK = [word for setting in DEMO_SETTINGS for word in ("--set", setting)]
 
 pytestmark = pytest.mark.untraced
 

@@ -1,12 +1,15 @@
 """The text of a run: training, development and test pairs, and the tokenizer."""
 
 import hashlib
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from dragoman.config import DataConfig
-from dragoman.data import EncodedCorpus, encode_corpus
+from dragoman.data import EncodeAll, EncodedCorpus, encode_corpus
 from dragoman.errors import CorpusError
 from dragoman.run.reporter import Reporter
 from dragoman.text import Corpus, Pair, Tokenizer, check_corpus, split_held_out, usable_pairs
@@ -98,14 +101,7 @@ def encode(
         CorpusError: Every pair is over the length limit.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    corpus = encode_corpus(
-        text.training_pairs(),
-        tokenizer.encode_all,
-        folder / "train.bin",
-        key=_key(text.digest, tokenizer, config.max_length),
-        max_length=config.max_length,
-        vocabulary_size=tokenizer.vocabulary_size,
-    )
+    corpus = _encoded(text.training_pairs(), text.digest, tokenizer, config, folder / "train.bin")
     if corpus.num_too_long:
         reporter.notice(
             f"left out {corpus.num_too_long:,} pairs of more than {config.max_length} pieces "
@@ -120,18 +116,25 @@ def encode(
 
 
 def encode_with_dropout(
-    text: TrainingText, tokenizer: Tokenizer, config: DataConfig, folder: Path, seed: int
+    text: TrainingText, tokenizer: Tokenizer, config: DataConfig, folder: Path, seed: tuple[int, int]
 ) -> EncodedCorpus:
-    """Return the training pairs of one epoch, encoded with BPE-dropout; a function of the seed alone."""
-    seeds = iter(range(seed * 2**20, (seed + 1) * 2**20))
-    return encode_corpus(
-        text.training_pairs(),
-        lambda texts: tokenizer.encode_with_dropout(texts, config.bpe_dropout, next(seeds)),
-        folder / "epoch.bin",
-        key=_key(text.digest, tokenizer, config.max_length, config.bpe_dropout, seed),
-        max_length=config.max_length,
-        vocabulary_size=tokenizer.vocabulary_size,
-    )
+    """Return the training pairs of one epoch, encoded with BPE-dropout.
+
+    Args:
+        text: The pairs.
+        tokenizer: Encodes them.
+        config: The share of merges that are left out.
+        folder: Where the file of this epoch takes the place of the one before.
+        seed: Seed of the run and epoch, on which alone the pieces depend.
+    """
+    chunks = itertools.count()
+
+    def encode_all(texts: list[str]) -> list[list[int]]:
+        state = np.random.SeedSequence([*seed, next(chunks)]).generate_state(1, np.uint64)
+        return tokenizer.encode_with_dropout(texts, config.bpe_dropout, int(state[0]))
+
+    digest = repr((text.digest, config.bpe_dropout, seed))
+    return _encoded(text.training_pairs(), digest, tokenizer, config, folder / "epoch.bin", encode_all)
 
 
 def encode_dev(
@@ -140,21 +143,34 @@ def encode_dev(
     """Return the encoded development pairs, or None where there are none."""
     if not text.dev:
         return None
-    pairs_digest = hashlib.sha256(repr(text.dev).encode()).hexdigest()
-    dev = encode_corpus(
-        text.dev,
-        tokenizer.encode_all,
-        folder / "dev.bin",
-        key=_key(pairs_digest, tokenizer, config.max_length),
-        max_length=config.max_length,
-        vocabulary_size=tokenizer.vocabulary_size,
-    )
+    digest = hashlib.sha256(repr(text.dev).encode()).hexdigest()
+    dev = _encoded(text.dev, digest, tokenizer, config, folder / "dev.bin")
     if dev.num_too_long:
         reporter.notice(
             f"left out {dev.num_too_long:,} of {len(text.dev):,} development pairs of more than "
             f"{config.max_length} pieces ({_lines(dev.first_too_long, dev.num_too_long)})"
         )
     return dev if len(dev) else None
+
+
+def _encoded(
+    pairs: Iterable[NumberedPair],
+    digest: str,
+    tokenizer: Tokenizer,
+    config: DataConfig,
+    path: Path,
+    encode_all: EncodeAll | None = None,
+) -> EncodedCorpus:
+    """Return the encoded pairs, made again where they, the tokenizer or the limit have changed."""
+    pieces = hashlib.sha256(tokenizer.to_bytes()).hexdigest()
+    return encode_corpus(
+        pairs,
+        encode_all or tokenizer.encode_all,
+        path,
+        key=hashlib.sha256(repr((digest, pieces, config.max_length)).encode()).hexdigest(),
+        max_length=config.max_length,
+        vocabulary_size=tokenizer.vocabulary_size,
+    )
 
 
 def _checked(corpus: Corpus, reporter: Reporter) -> int:
@@ -183,8 +199,3 @@ def _digest(corpus: Corpus, left_out: frozenset[int]) -> str:
             with path.open("rb") as file:
                 digest.update(hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()
-
-
-def _key(digest: str, tokenizer: Tokenizer, *others: object) -> str:
-    pieces = hashlib.sha256(tokenizer.to_bytes()).hexdigest()
-    return hashlib.sha256(repr((digest, pieces, *others)).encode()).hexdigest()

@@ -325,7 +325,7 @@ class _Run:
         """Return the encoded pairs of an epoch."""
         if self.config.data.bpe_dropout == 0.0:
             return self.corpus
-        seed = self.config.train.seed * 1_000 + epoch
+        seed = (self.config.train.seed, epoch)
         folder = self.out / "training" / "encoded"
         return encode_with_dropout(self.text, self.bundle.tokenizer, self.config.data, folder, seed)
 

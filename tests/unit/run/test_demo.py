@@ -8,24 +8,9 @@ from dragoman.errors import ConfigError, CorpusError, UsageError
 from dragoman.run.demo import DemoOptions, run_demo
 from dragoman.text import Corpus, Pair
 from dragoman.text.everyday import everyday_pairs
+from tiny_runs import DEMO_SETTINGS
 
-SETTINGS = (
-    "model.vocabulary_size=320",
-    "model.num_encoder_layers=1",
-    "model.num_decoder_layers=1",
-    "model.d_model=16",
-    "model.d_ff=16",
-    "model.num_heads=2",
-    "model.d_k=8",
-    "model.d_v=8",
-    "train.max_steps=6",
-    "train.warmup_steps=2",
-    "train.cooldown_share=0.2",
-    "train.validation_interval_steps=3",
-    "search.beam_size=1",
-    "search.extra_length=1",
-)
-SMALL = DemoOptions(num_pairs=100, settings=SETTINGS)
+SMALL = DemoOptions(num_pairs=100, settings=DEMO_SETTINGS)
 
 pytestmark = pytest.mark.untraced
 
@@ -111,7 +96,7 @@ def test_a_stopped_demo_is_not_overwritten(tmp_path: Path) -> None:
 
 def test_own_files_are_learned_and_held_out(tmp_path: Path, files: tuple[Path, Path]) -> None:
     """With files the held-out pairs come from them, and the outcome names them."""
-    result = run_demo(tmp_path / "demo", DemoOptions(corpus=files, settings=SETTINGS))
+    result = run_demo(tmp_path / "demo", DemoOptions(corpus=files, settings=DEMO_SETTINGS))
 
     assert result is not None
     assert result.files == tuple(map(str, files))
