@@ -90,7 +90,7 @@ def test_full_disk_is_told() -> None:
     with Path("/dev/full").open("w") as full:
         done = run("config", "schema", stdout=full)
 
-    assert (done.returncode, done.stderr) == (1, "error: cannot write: no space left on device\n")
+    assert (done.returncode, done.stderr) == (1, "error: cannot write the output: no space left on device\n")
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,10 @@ def test_one_command_makes_a_model(
         *("metrics.jsonl", "held-out", "training"),
     }
     assert f"dragoman evaluate {out}" in said.out
-    assert "held out 5 pairs for development and 5 for the final test" in said.err
+    assert (
+        "held out 5 pairs for development of the 1,000 asked for and 5 pairs for the final test of the 1,000"
+        in said.err
+    )
     assert "BLEU" in said.out
     assert "nrefs:1" in said.out
 
@@ -101,6 +104,11 @@ def test_auto_explains_itself_in_three_lines(
         (["--dev", "missing.tsv"], 1, "missing.tsv"),
         (["--config", "missing.toml"], 2, "missing.toml"),
         (["--seed", "-1"], 2, "train.seed"),
+        (["--seed", "1", "--set", "train.seed=2"], 2, "--seed and --set train.seed are the same key"),
+        (["--set", "model.d_model=1000000000"], 2, "GiB for parameters, gradients and Adam's moments"),
+        (["--set", "model.num_encoder_layers=1000000000"], 2, "GiB for parameters"),
+        (["--set", "model.vocabulary_size=128"], 2, "model.vocabulary_size=128: must be at least 264"),
+        (["--set", "model.positions=table"], 2, "model.positions = table"),
     ],
 )
 def test_what_cannot_be_ends_with_a_sentence(
@@ -222,3 +230,50 @@ def test_a_resumed_run_keeps_corpus_and_model(
     assert (model, text) == (2, 1)
     assert "cannot change model.d_ff" in said
     assert "not the corpus" in said
+
+
+@pytest.mark.parametrize("words", [[], ["--recipe", "tiny"]])
+def test_an_empty_corpus_is_refused(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Files without a line end with one sentence, whatever the recipe."""
+    empty = tmp_path / "empty"
+    empty.touch()
+    code = main(["train", str(empty), str(empty), "--out", str(tmp_path / "model"), *words])
+
+    assert code == 1
+    assert "no line; a corpus needs pairs" in capsys.readouterr().err
+
+
+def test_an_impossible_folder_is_found_first(
+    corpus: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A folder under a file is refused before the corpus is read, by a dry run too."""
+    code = main(["train", *corpus, "--out", f"{corpus[0]}/model", "--dry-run"])
+
+    assert code == 2
+    assert "is a file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("closing", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_streams_are_no_fault(closing: str) -> None:
+    """A program started without standard output or error does its work."""
+    command = f'"{sys.executable}" -m dragoman config schema {closing}'
+    done = subprocess.run(["sh", "-c", command], env=ENVIRONMENT, check=False)
+
+    assert done.returncode == 0
+
+
+def test_a_corpus_cannot_steer_the_terminal(
+    corpus: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Control characters of sentences that are shown are spelled out."""
+    for name in corpus:
+        text = Path(name).read_text(encoding="utf-8")
+        Path(name).write_text(text.replace(" ", " \x1b[31m\0"), encoding="utf-8")
+    main(["train", *corpus, "--out", str(tmp_path / "model"), *SMALL, "--set", "train.max_steps=10"])
+    said = capsys.readouterr().err
+
+    assert "\\x1b[31m\\x00" in said
+    assert "\x1b" not in said
+    assert "\0" not in said

@@ -115,6 +115,8 @@ def _finished_lines(folder: Path) -> list[str]:
 
 
 def _translation_lines(result: "DemoResult") -> list[str]:
+    from dragoman.cli.progress import printable
+
     corpus = " and ".join(result.files) or "the generated corpus"
     shown = list(zip(result.pairs, result.translations, strict=True))[:_NUM_SHOWN]
     lines = [
@@ -124,9 +126,9 @@ def _translation_lines(result: "DemoResult") -> list[str]:
     for pair, translation in shown:
         mark = "equal" if translation == pair.target else "different"
         lines += [
-            f"           source       {pair.source}",
-            f"{mark:<9}  translation  {translation}",
-            f"           reference    {pair.target}",
+            f"           source       {printable(pair.source)}",
+            f"{mark:<9}  translation  {printable(translation)}",
+            f"           reference    {printable(pair.target)}",
             "",
         ]
     return lines

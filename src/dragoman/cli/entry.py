@@ -9,6 +9,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import click
 
@@ -47,6 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Args:
         arguments: The words after ``dragoman``; those of the process when left out.
     """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started the program
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")  # as all of dragoman's files, whatever the locale
     words = list(sys.argv[1:] if arguments is None else arguments)
@@ -89,7 +93,7 @@ def _caught(action: Callable[[], int]) -> int:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
         _leave_stdout()
-        place = f" {error.filename}" if error.filename else ""
+        place = f" {error.filename}" if error.filename else " the output"
         return _complain(f"cannot write{place}: {os.strerror(error.errno).lower()}", None, 1)
 
 
@@ -108,6 +112,8 @@ def _click_message(error: click.ClickException) -> str:
 
 
 def _help_hint(error: click.ClickException) -> str | None:
+    if isinstance(error, click.NoSuchOption) and Path(error.option_name).exists():
+        return f"a file whose name begins with a dash is written ./{error.option_name}"
     context = error.ctx if isinstance(error, click.UsageError) else None
     return f"see '{context.command_path} --help'" if context else None
 

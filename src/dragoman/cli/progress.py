@@ -81,9 +81,11 @@ class TerminalReporter(Reporter):
         self.notice(f"step {progress.step:,}  development: {numbers}{'  best so far' if is_best else ''}")
         if self._samples:
             for sample in samples:
-                self.console.print(f"    source      {sample.source}", markup=False, style="dim")
-                self.console.print(f"    reference   {sample.reference}", markup=False, style="dim")
-                self.console.print(f"    translation {sample.hypothesis}", markup=False)
+                self.console.print(f"    source      {printable(sample.source)}", markup=False, style="dim")
+                self.console.print(
+                    f"    reference   {printable(sample.reference)}", markup=False, style="dim"
+                )
+                self.console.print(f"    translation {printable(sample.hypothesis)}", markup=False)
 
     def training_ended(self, reason: str) -> None:
         """Take the bar away."""
@@ -116,11 +118,17 @@ def plan_lines(plan: Plan) -> list[str]:
     return [
         f"model: {plan.num_parameters:,} parameters, {plan.vocabulary_size:,} pieces; "
         f"{plan.optimizer_bytes / 2**20:,.0f} MiB with gradients and Adam's moments",
-        f"data: {plan.num_training_pairs:,} pairs; {plan.padding_share:.1%} of all positions are padding",
+        f"data: {plan.num_training_pairs:,} training pairs; "
+        f"{plan.padding_share:.1%} of all positions are padding",
         f"training: {plan.num_steps:,} steps ({epochs:,.1f} epochs), "
         f"{plan.num_steps * plan.step_flops:.1e} FLOPs",
         f"computing on {plan.device} in {plan.precision}",
     ]
+
+
+def printable(text: str) -> str:
+    """Return a text whose control characters are spelled out, so that no corpus can steer a terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def minutes(seconds: float) -> str:

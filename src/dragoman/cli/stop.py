@@ -38,5 +38,6 @@ class StopSignals:
     def _hear(self, number: int, _: FrameType | None) -> None:
         repeated, self.exit_code = self.requested(), _EXIT_CODES[signal.Signals(number)]
         if repeated or not self.graceful:
+            click.echo("\nstopped", err=True)
             raise click.exceptions.Exit(self.exit_code)
         click.echo("\nstopping after this step, and saving; once more to stop at once", err=True)

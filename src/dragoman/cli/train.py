@@ -28,7 +28,11 @@ _PATH = click.Path(path_type=Path)
 @click.option("--test", multiple=True, type=_PATH, help="Test pairs, as CORPUS; twice for two files.")
 @configuration_options
 @click.option("--seed", type=int, help="Start of every random choice; the same as --set train.seed=N.")
-@click.option("--resume", is_flag=True, help="Go on with the run in --out, exactly where it stopped.")
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Go on with the run in --out, exactly where it stopped; begin it where there is none.",
+)
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N.")
 @click.option("--dry-run", is_flag=True, help="Check everything and show the plan; train and write nothing.")
 @click.pass_context
@@ -69,20 +73,34 @@ def command(
             test=test,
             recipe=recipe or "auto",
             config_file=config_file,
-            settings=[*settings, *([f"train.seed={seed}"] if seed is not None else [])],
+            settings=_with_seed(settings, seed),
             resume=resume,
             device=device,
             dry_run=dry_run,
         )
-        outcome = train(
-            corpus, out, options, reporter=StoppableReporter(signals), stop_requested=signals.requested
-        )
+        try:
+            outcome = train(
+                corpus, out, options, reporter=StoppableReporter(signals), stop_requested=signals.requested
+            )
+        except click.exceptions.Exit:
+            if (out / "training" / "config.toml").exists():
+                click.echo(f"go on with '{_resume_command(corpus, out, options)}'", err=True)
+            raise
     if outcome.reason == "interrupted":
         again = _resume_command(corpus, out, options)
         click.echo(f"saved at step {outcome.progress.step:,}; go on with '{again}'", err=True)
         context.exit(signals.exit_code or 1)
     for line in summary(outcome):
         click.echo(line)
+
+
+def _with_seed(settings: tuple[str, ...], seed: int | None) -> tuple[str, ...]:
+    """Return the settings with that of --seed."""
+    if seed is None:
+        return settings
+    if any(setting.partition("=")[0].strip() == "train.seed" for setting in settings):
+        raise click.UsageError("--seed and --set train.seed are the same key; give one of them")
+    return (*settings, f"train.seed={seed}")
 
 
 def _resume_command(corpus: tuple[Path, ...], out: Path, options: "TrainOptions") -> str:

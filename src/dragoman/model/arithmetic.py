@@ -10,6 +10,16 @@ def num_parameters(model: nn.Module) -> int:
     return sum(parameter.numel() for parameter in model.parameters())
 
 
+def count_parameters(config: ModelConfig) -> int:
+    """Return about how many parameters a model will have, without making it; biases are left out."""
+    attention = 2 * config.d_model * config.num_heads * (config.d_k + config.d_v)
+    feed_forward = 2 * config.d_model * config.d_ff
+    layers = config.num_encoder_layers * (attention + feed_forward)
+    layers += config.num_decoder_layers * (2 * attention + feed_forward)
+    tables = {"shared": 1, "target": 2, "separate": 3}[config.embeddings]
+    return layers + tables * config.vocabulary_size * config.d_model
+
+
 def forward_flops(config: ModelConfig, num_sentences: int, source_length: int, target_length: int) -> float:
     """Return the floating-point operations of reading sources and writing targets that are known.
 

@@ -66,11 +66,18 @@ def read_text(
     num_test = 0 if test is not None else config.test_pairs
     held_out = split_held_out(usable_pairs(corpus), num_dev, num_test, seed)
     left_out = held_out.dev | held_out.test | held_out.dropped
-    if held_out.dev or held_out.test:
-        reporter.notice(
-            f"held out {len(held_out.dev):,} pairs for development "
-            f"and {len(held_out.test):,} for the final test"
+    parts = [
+        f"{len(lines):,} pairs for {what}{f' of the {wanted:,} asked for' if len(lines) < wanted else ''}"
+        for lines, wanted, what in (
+            (held_out.dev, num_dev, "development"),
+            (held_out.test, num_test, "the final test"),
         )
+        if wanted
+    ]
+    if parts:
+        few = len(held_out.dev) < num_dev or len(held_out.test) < num_test
+        why = "; each is at most a twentieth of the corpus" if few else ""
+        reporter.notice(f"held out {' and '.join(parts)}{why}")
     if held_out.dropped:
         reporter.notice(f"left out {len(held_out.dropped):,} pairs that share a text with a held-out pair")
     if num_pairs == len(left_out):

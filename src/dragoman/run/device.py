@@ -1,5 +1,6 @@
 """Where and how precisely a run computes."""
 
+import os
 import time
 from typing import Literal
 
@@ -43,3 +44,12 @@ def sustained_flops(device: torch.device, *, seconds: float = 0.3) -> float:
         float((matrix @ matrix)[0, 0])
         count += 1
     return count * 2.0 * size**3 / (time.perf_counter() - started)
+
+
+def total_memory(device: torch.device) -> int | None:
+    """Return the memory of a device in bytes, or None where the system does not tell."""
+    if device.type == "cuda":
+        return int(torch.cuda.get_device_properties(device).total_memory)
+    if not hasattr(os, "sysconf"):
+        return None
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -26,6 +27,10 @@ def check_is_free(out: Path) -> None:
     """
     if out.exists() and not out.is_dir():
         raise UsageError(f"--out {out}: this is a file; a model is a folder", hint="name a new folder")
+    nearest = next(path for path in (out, *out.absolute().parents) if path.exists())
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK):
+        what = "cannot be written" if nearest.is_dir() else "is a file"
+        raise UsageError(f"--out {out}: {nearest} {what}", hint="name a folder that can be made")
     if out.is_dir() and not _is_new(out):
         if (out / "training" / "config.toml").exists():
             raise UsageError(
@@ -127,8 +132,9 @@ def check_same_corpus(out: Path, text: TrainingText, config: Config, stored: Pat
     except (OSError, ValueError, KeyError, TypeError):
         raise CheckpointError(f"{out / 'training' / 'corpus.json'} cannot be read") from None
     if digest != text.digest:
+        what = "their content has changed since" if names == text.corpus.names else names
         raise CorpusError(
-            f"{text.corpus.names}: not the corpus that the run in {out} began with ({names})",
+            f"{text.corpus.names}: not the corpus that the run in {out} began with ({what})",
             hint="name the same files with the same content, or train into a new folder",
         )
     if dev != _digest_of(text.dev):

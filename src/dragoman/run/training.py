@@ -19,16 +19,18 @@ from dragoman.data import EncodedCorpus
 from dragoman.errors import ConfigError, CorpusError
 from dragoman.evaluate import Scores
 from dragoman.model import Transformer
+from dragoman.model.arithmetic import count_parameters
 from dragoman.run import folder as run_folder
 from dragoman.run.card import model_card
 from dragoman.run.corpora import TrainingText, encode, encode_dev, encode_with_dropout, read_text
-from dragoman.run.device import choose_precision, sustained_flops
+from dragoman.run.device import choose_precision, sustained_flops, total_memory
 from dragoman.run.metrics import MetricsLog, check_tensorboard
 from dragoman.run.plan import make_plan
 from dragoman.run.reporter import Reporter, Sample
 from dragoman.run.scoring import score_pairs
 from dragoman.run.validation import DevSet, validate
-from dragoman.text import Corpus, Tokenizer, languages_of, open_corpus
+from dragoman.text import Corpus, Tokenizer, check_corpus, languages_of, open_corpus
+from dragoman.text.training import SMALLEST_VOCABULARY
 from dragoman.train.average import average
 from dragoman.train.checkpoint import CheckpointKeeper, Progress
 from dragoman.train.loop import (
@@ -132,7 +134,7 @@ def train(
     if config.train.precision != precision:
         reporter.notice(f"matrix products in {precision}: {why}")
     config = replace(config, train=replace(config.train, precision=precision))
-    _check_can_train(config)
+    _check_can_train(config, device)
     reporter.stage("reading the corpus")
     text = read_text(pairs, dev, test, config.data, config.train.seed, reporter)
     if stored is not None:
@@ -142,13 +144,26 @@ def train(
     return _Run(text, config, device, out, _languages(pairs, options), reporter).go(stop_requested)
 
 
-def _check_can_train(config: Config) -> None:
-    """Refuse what only imported models have, and what is not installed, before any work."""
+def _check_can_train(config: Config, device: torch.device) -> None:
+    """Refuse, before any work, what only imported models have, what has no room, what is not installed."""
     if config.model.source_vocabulary_size is not None or config.model.positions == "table":
         raise ConfigError(
             "model.source_vocabulary_size and model.positions = table are for models of other programs; "
             "a model that is trained here has one vocabulary and no stored table",
             hint="leave these keys out",
+        )
+    if config.model.vocabulary_size < SMALLEST_VOCABULARY:
+        raise ConfigError(
+            f"model.vocabulary_size={config.model.vocabulary_size}: must be at least {SMALLEST_VOCABULARY}, "
+            "for the 256 bytes, end, unknown, padding and a few characters",
+            hint=f"set model.vocabulary_size={SMALLEST_VOCABULARY} or more",
+        )
+    needed, there = 16 * count_parameters(config.model), total_memory(device)
+    if there is not None and needed > there:
+        raise ConfigError(
+            f"the model needs {needed / 2**30:,.0f} GiB for parameters, gradients and Adam's moments; "
+            f"{device} has {there / 2**30:,.0f} GiB",
+            hint="set a smaller model.d_model, model.d_ff, model.vocabulary_size or fewer layers",
         )
     if config.train.tensorboard:
         check_tensorboard()
@@ -162,7 +177,8 @@ def _configure(pairs: Corpus, options: TrainOptions, stored: Path | None) -> tup
         recipe: str | None = options.recipe
         return read_config(recipe=recipe, file=options.config_file, settings=options.settings), ()
     read_config(recipe=None, file=options.config_file, settings=options.settings)  # its faults come first
-    choice = choose_recipe(sum(1 for _ in pairs.pairs()))
+    report = check_corpus(pairs)
+    choice = choose_recipe(report.num_pairs - report.num_empty)
     return read_config(recipe=choice, file=options.config_file, settings=options.settings), choice.reasons
 
 

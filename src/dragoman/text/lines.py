@@ -48,7 +48,8 @@ def read_lines(path: Path | str) -> Iterator[str]:
                 yield _line(raw, name, number)
     except _BROKEN_GZIP as error:
         raise CorpusError(
-            f"{name} is broken after line {number:,}: not a whole gzip file ({error})",
+            f"{name} is broken {f'after line {number:,}' if number else 'at its beginning'}: "
+            f"not a whole gzip file ({error})",
             hint=f"test it with 'gzip --test {name}' and fetch it again",
         ) from None
     except OSError as error:
