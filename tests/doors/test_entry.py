@@ -37,6 +37,7 @@ def test_version_goes_to_stdout() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, f"dragoman {__version__}\n", "")
 
 
+@pytest.mark.full  # it measures time, which a machine that runs other tests does not keep
 @pytest.mark.parametrize(
     "words", [["--version"], ["--help"], ["config", "--help"], ["config", "show", "--help"]]
 )
