@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 
 from dragoman.bundle import Bundle
-from dragoman.config import SearchConfig
 from dragoman.evaluate import Scores, score
 from dragoman.text import Pair
 from dragoman.translator import Translator
 
 
-def score_pairs(bundle: Bundle, pairs: Sequence[Pair], config: SearchConfig | None = None) -> Scores:
+def score_pairs(bundle: Bundle, pairs: Sequence[Pair]) -> Scores:
     """Translate the sources and score the translations against the targets."""
-    translations = Translator(bundle).translate([pair.source for pair in pairs], config)
+    translations = Translator(bundle).translate([pair.source for pair in pairs])
     return score(
         [translation.text for translation in translations],
         [pair.target for pair in pairs],

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 
@@ -74,9 +74,3 @@ def dev_loss(bundle: Bundle, encoded: EncodedCorpus) -> float:
         total += float(loss_sums(model, batch, 0.0, fast=False).plain)
         num_tokens += batch.num_target_tokens
     return total / num_tokens
-
-
-def with_parameters(bundle: Bundle, parameters: dict[str, torch.Tensor]) -> Bundle:
-    """Return the bundle after its model was given other parameters."""
-    bundle.model.load_state_dict(parameters)
-    return replace(bundle)
