@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from dragoman.run.reporter import Plan, Reporter, Sample
+from dragoman.run.reporter import Plan, Probe, Reporter, Sample
 from dragoman.train.checkpoint import Progress as RunProgress
 from dragoman.train.step import StepResult
 
@@ -41,6 +41,11 @@ class TerminalReporter(Reporter):
     def planned(self, plan: Plan) -> None:
         """Show what the run is going to do."""
         for line in plan_lines(plan):
+            self.console.print(line, markup=False)
+
+    def probed(self, plan: Plan, probe: Probe) -> None:
+        """Show what a dry run has measured."""
+        for line in probe_lines(plan, probe):
             self.console.print(line, markup=False)
 
     def training_started(self, progress: RunProgress, num_steps: int) -> None:
@@ -121,9 +126,40 @@ def plan_lines(plan: Plan) -> list[str]:
         f"data: {plan.num_training_pairs:,} training pairs; "
         f"{plan.padding_share:.1%} of all positions are padding",
         f"training: {plan.num_steps:,} steps ({epochs:,.1f} epochs), "
-        f"{plan.num_steps * plan.step_flops:.1e} FLOPs",
+        f"{plan.num_steps * plan.step_flops:.1e} FLOPs executed",
         f"computing on {plan.device} in {plan.precision}",
     ]
+
+
+def probe_lines(plan: Plan, probe: Probe) -> list[str]:
+    """Return what a run will take, by the steps that were measured, in lines."""
+    if probe.num_steps == 0:
+        return [
+            f"memory: a micro-batch of {plan.micro_batch_tokens:,} positions does not fit; lower it with "
+            f"--set train.micro_batch_tokens={max(plan.micro_batch_tokens // 2, 1)}, the step stays as large"
+        ]
+    training = plan.num_steps * probe.seconds_per_step
+    validations = plan.num_validations * probe.seconds_per_validation
+    total = training + validations
+    peak = "not told by this system" if probe.peak_bytes is None else f"{probe.peak_bytes / 2**20:,.0f} MiB"
+    where = "of all tensors" if plan.device.startswith("cuda") else "of the process, PyTorch included"
+    lines = [
+        f"measured in {probe.num_steps:,} {'step' if probe.num_steps == 1 else 'steps'}: "
+        f"{probe.seconds_per_step:.3g} seconds a step, "
+        f"{probe.target_tokens_per_second:,.0f} target pieces a second",
+        f"memory: {peak} at most {where}, with the longest pairs",
+        f"time: about {minutes(total)}; {plan.num_steps:,} steps take {minutes(training)}, "
+        f"{plan.num_validations:,} validations {minutes(validations)}",
+    ]
+    if plan.max_minutes is not None and 60 * plan.max_minutes < total:
+        step = int(plan.num_steps * 60 * plan.max_minutes / total)
+        lines.append(f"train.max_minutes ends it after {plan.max_minutes:g} minutes, near step {step:,}")
+        total = 60 * plan.max_minutes
+    lines.append(
+        f"cost as the paper counts: {total * probe.sustained_flops:.1e} FLOPs "
+        f"(time x {probe.sustained_flops / 1e9:,.0f} sustained GFLOPS)"
+    )
+    return lines
 
 
 def printable(text: str) -> str:

@@ -1,6 +1,7 @@
 """Where and how precisely a run computes."""
 
 import os
+import sys
 import time
 from typing import Literal
 
@@ -53,3 +54,36 @@ def total_memory(device: torch.device) -> int | None:
     if not hasattr(os, "sysconf"):
         return None
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def peak_memory(device: torch.device) -> int | None:
+    """Return the greatest memory so far in bytes, or None where the system does not tell.
+
+    On a GPU it is that of all tensors, on the processor that of the whole process.
+    """
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device)
+    try:
+        import resource
+    except ImportError:
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1_024 * peak
+
+
+def is_out_of_memory(error: RuntimeError) -> bool:
+    """Whether torch could not get the memory it asked for; on the processor that is a plain RuntimeError."""
+    words = ("can't allocate memory", "not enough memory")
+    return isinstance(error, torch.OutOfMemoryError) or any(text in str(error) for text in words)
+
+
+def describe_device(device: torch.device) -> str:
+    """Return a device in words, with what it has and why it may have been chosen."""
+    if device.type == "cuda":
+        gibibytes = (total_memory(device) or 0) / 2**30
+        return f"{device} ({torch.cuda.get_device_name(device)}, {gibibytes:,.0f} GiB)"
+    threads = torch.get_num_threads()
+    count = "1 thread" if threads == 1 else f"{threads} threads"
+    others = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    why = "the GPU here is left alone, as asked" if others else "PyTorch sees no GPU here"
+    return f"{device} ({count}; {why})"

@@ -6,6 +6,7 @@ from dragoman.config import Config
 from dragoman.data import EncodedCorpus, plan_epoch
 from dragoman.model import Transformer
 from dragoman.model.arithmetic import forward_flops, num_parameters
+from dragoman.run.device import describe_device
 from dragoman.run.reporter import Plan
 
 
@@ -31,7 +32,10 @@ def make_plan(model: Transformer, corpus: EncodedCorpus, config: Config, device:
         num_steps=settings.max_steps,
         steps_per_epoch=len(plan),
         padding_share=1 - int(corpus.lengths.sum()) / positions,
-        device=str(device),
+        num_validations=-(-settings.max_steps // settings.validation_interval_steps),
+        max_minutes=settings.max_minutes,
+        micro_batch_tokens=settings.micro_batch_tokens,
+        device=describe_device(device),
         precision=settings.precision,
         optimizer_bytes=16 * size,
         step_flops=flops / len(plan),

@@ -27,12 +27,36 @@ class Plan:
     steps_per_epoch: int
     padding_share: float
     """Share of all positions of an epoch that are padding."""
+    num_validations: int
+    max_minutes: float | None
+    """Time after which the run ends before all steps are made, or None."""
+    micro_batch_tokens: int
     device: str
+    """Device, its threads or name, and why it is this one."""
     precision: str
     optimizer_bytes: int
     """Memory of parameters, gradients and Adam's two moments, in bytes."""
     step_flops: float
     """Floating-point operations of an average step."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What some real steps of a throw-away model have measured."""
+
+    num_steps: int
+    """Steps that were timed; 0 where a micro-batch of the longest pairs does not fit into memory."""
+    seconds_per_step: float = 0.0
+    """Of an average step, its optimizer update included."""
+    target_tokens_per_second: float = 0.0
+    """Target pieces a second, padding not counted."""
+    seconds_per_validation: float = 0.0
+    """Loss over the development pairs and translating those that are translated; 0.0 without any."""
+    peak_bytes: int | None = None
+    """Greatest memory: on a GPU that of all tensors, on the processor that of the whole process, Python and
+    PyTorch included; None where the system does not tell."""
+    sustained_flops: float = 0.0
+    """Float32 operations a second that the device sustains, by which the paper counts its cost (§6.1)."""
 
 
 class Reporter:
@@ -46,6 +70,9 @@ class Reporter:
 
     def planned(self, plan: Plan) -> None:
         """All is ready for the first step."""
+
+    def probed(self, plan: Plan, probe: Probe) -> None:
+        """A dry run has measured some steps of what is planned."""
 
     def training_started(self, progress: Progress, num_steps: int) -> None:
         """The loop begins; from here a wish to stop is heard after each step."""
