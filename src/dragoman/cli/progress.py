@@ -151,6 +151,10 @@ def probe_lines(plan: Plan, probe: Probe) -> list[str]:
         f"time: about {minutes(total)}; {plan.num_steps:,} steps take {minutes(training)}, "
         f"{plan.num_validations:,} validations {minutes(validations)}",
     ]
+    if probe.processor_share < 0.5 and plan.device.startswith("cpu"):
+        lines.append(
+            f"only {probe.processor_share:.0%} of one processor was free for it; alone it will be faster"
+        )
     if plan.max_minutes is not None and 60 * plan.max_minutes < total:
         step = int(plan.num_steps * 60 * plan.max_minutes / total)
         lines.append(f"train.max_minutes ends it after {plan.max_minutes:g} minutes, near step {step:,}")
@@ -171,4 +175,6 @@ def minutes(seconds: float) -> str:
     """Return a time in words, as "2.3 minutes"."""
     if seconds < 99.5:
         return f"{seconds:.0f} seconds"
-    return f"{seconds / 60:.1f} minutes" if seconds < 7_200 else f"{seconds / 3_600:.1f} hours"
+    if seconds < 7_200:
+        return f"{seconds / 60:.1f} minutes"
+    return f"{seconds / 3_600:.1f} hours" if seconds < 72 * 3_600 else f"{seconds / 86_400:,.1f} days"

@@ -84,7 +84,9 @@ class _Prober:
         first = self.timed([largest])
         peak = peak_memory(self.device)
         mean_flops = sum(map(self.flops, self.steps)) / len(self.steps)
+        worked, started = time.process_time(), time.perf_counter()
         num_steps, seconds_per_flop = self.pace(mean_flops, first / self.flops([largest]), seconds)
+        share = (time.process_time() - worked) / (time.perf_counter() - started)
         seconds_per_step = mean_flops * seconds_per_flop
         tokens = int(self.corpus.lengths[:, 1].sum()) / len(self.steps)
         return Probe(
@@ -92,6 +94,7 @@ class _Prober:
             seconds_per_step=seconds_per_step,
             target_tokens_per_second=tokens / seconds_per_step,
             seconds_per_validation=self.validation_seconds(num_dev_pairs, seconds_per_flop),
+            processor_share=share,
             peak_bytes=peak,
             sustained_flops=sustained_flops(self.device),
         )

@@ -52,6 +52,9 @@ class Probe:
     """Target pieces a second, padding not counted."""
     seconds_per_validation: float = 0.0
     """Loss over the development pairs and translating those that are translated; 0.0 without any."""
+    processor_share: float = 1.0
+    """Processor seconds of this process for each second of the timed steps; far below 1 on a processor that
+    is busy with other work."""
     peak_bytes: int | None = None
     """Greatest memory: on a GPU that of all tensors, on the processor that of the whole process, Python and
     PyTorch included; None where the system does not tell."""

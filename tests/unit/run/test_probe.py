@@ -130,7 +130,7 @@ def test_memory_that_cannot_be_had_is_recognized() -> None:
 
 def test_the_lines_tell_time_memory_and_cost(corpus: EncodedCorpus) -> None:
     """Hours are steps times seconds plus validations; the cost is time times the sustained rate."""
-    measured = Probe(5, 2.0, 4_870.0, 100.0, 300 * 2**20, 1e9)
+    measured = Probe(5, 2.0, 4_870.0, 100.0, 1.9, 300 * 2**20, 1e9)
     plan = replace(planned(corpus, tiny_settings(validation_interval_steps=100)), num_steps=3_600)
 
     assert probe_lines(plan, measured) == [
@@ -141,10 +141,18 @@ def test_the_lines_tell_time_memory_and_cost(corpus: EncodedCorpus) -> None:
     ]
 
 
+def test_a_busy_processor_is_told(corpus: EncodedCorpus) -> None:
+    """Where other work took the processor, the lines say that the time is too long."""
+    lines = probe_lines(planned(corpus, tiny_settings()), Probe(5, 3e3, 10.0, 0.0, 0.12, None, 1e9))
+
+    assert "time: about 13.9 days" in lines[2]
+    assert lines[3] == "only 12% of one processor was free for it; alone it will be faster"
+
+
 def test_a_limit_in_minutes_shortens_the_estimate(corpus: EncodedCorpus) -> None:
     """With ``train.max_minutes`` the lines say near which step it ends, and what that costs."""
     plan = planned(corpus, tiny_settings(max_minutes=10.0))
-    lines = probe_lines(plan, Probe(5, 3.0, 100.0, 0.0, None, 1e9))
+    lines = probe_lines(plan, Probe(5, 3.0, 100.0, 0.0, 1.0, None, 1e9))
 
     assert "memory: not told by this system" in lines[1]
     assert lines[3] == "train.max_minutes ends it after 10 minutes, near step 200"
