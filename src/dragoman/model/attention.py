@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from dragoman.config import ModelConfig
+from dragoman.model.precision import for_products
 
 
 def scaled_dot_product_attention(
@@ -81,6 +82,10 @@ class MultiHeadAttention(nn.Module):
             visible_BHQM: True where a query may look; broadcasts over B, H and Q.
             weights: A list that receives the weights (BHQM) of this call, if they are wanted.
         """
+        is_self_attention = memory_BMD is x_BQD
+        if self.fast:
+            x_BQD = for_products(x_BQD)
+            memory_BMD = x_BQD if is_self_attention else for_products(memory_BMD)
         return self.attend(x_BQD, *self.project_memory(memory_BMD), visible_BHQM, weights)
 
     def project_memory(self, memory_BMD: Tensor) -> tuple[Tensor, Tensor]:

@@ -1,5 +1,6 @@
 """The label-smoothed loss, readable and in chunks."""
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import torch
@@ -8,8 +9,13 @@ from torch.nn import functional as F
 
 from dragoman.data import Batch
 from dragoman.model import Transformer
+from dragoman.model.precision import for_products, product_type
 
-_CHUNK_ROWS = 256
+_CHUNK_ROWS = 2_048
+"""Rows whose logits are held at once: large enough for the sum over chunks to cost little."""
+
+_CACHED_LOGITS = 2**19
+"""Logits that stay in a processor's cache while they become probabilities."""
 
 
 class Loss(NamedTuple):
@@ -44,42 +50,42 @@ def smoothed_cross_entropy(logit_NV: Tensor, target_N: Tensor, smoothing: float)
 class _ChunkedLoss(torch.autograd.Function):
     """Projection, softmax and loss in chunks, with the gradient made on the way forward.
 
-    No tensor of all rows × V is ever kept: a chunk's logits become its gradient in place. A chunk is
-    small enough to stay in the processor's cache.
+    No tensor of all rows × V is ever kept: a chunk's logits become its gradient in place, p - q with the
+    smoothed target q = (1 - ε) · onehot + ε / C over the C classes. Its constant part ε / C is not written
+    into every row; it reaches both gradients as the mean of the weights and of the rows. The softmax is
+    taken of a few rows at a time, in the parameters' type, so that they stay in the processor's cache.
     """
 
     @staticmethod
     def forward(
         ctx: Any, x_ND: Tensor, weight_VD: Tensor, bias_V: Tensor | None, target_N: Tensor, smoothing: float
     ) -> tuple[Tensor, Tensor]:
-        product = _product_type(x_ND)
-        weight_cast_VD = weight_VD.to(product)
+        exact, padding = weight_VD.dtype, len(weight_VD) - 1
+        cast_ND, cast_VD = for_products(x_ND), weight_VD.to(product_type(x_ND))
+        total_D = cast_ND.sum(dim=0, dtype=exact)
+        mean_D = weight_VD[:padding].mean(dim=0)
         grad_x_ND = torch.empty_like(x_ND)
-        grad_weight_VD = torch.zeros_like(weight_VD)
-        grad_bias_V = None if bias_V is None else torch.zeros_like(bias_V)
-        smoothed = x_ND.new_zeros((), dtype=weight_VD.dtype)
-        plain = smoothed.clone()
+        grad_weight_VD = (total_D * (-smoothing / padding)).repeat(padding + 1, 1)
+        grad_bias_V = None if bias_V is None else bias_V.new_full((), -smoothing / padding) * len(x_ND)
+        plain = x_ND.new_zeros((), dtype=exact)
+        smoothed = -smoothing * (total_D * mean_D).sum()  # autocast would round a product
+        if bias_V is not None:
+            smoothed -= smoothing * bias_V[:padding].mean() * len(x_ND)
         for first in range(0, len(x_ND), _CHUNK_ROWS):
             part = slice(first, first + _CHUNK_ROWS)
-            x_CD, target_C1 = x_ND[part].to(product), target_N[part, None]
-            logit_CV = F.linear(x_CD, weight_cast_VD).to(weight_VD.dtype)
-            if bias_V is not None:
-                logit_CV += bias_V
-            logit_CV -= logit_CV.amax(dim=1, keepdim=True)
-            right_C1 = logit_CV.gather(1, target_C1)
-            mean_C1 = logit_CV.mean(dim=1, keepdim=True)
-            grad_CV = logit_CV.exp_()
-            total_C1 = grad_CV.sum(dim=1, keepdim=True)
-            nll = (total_C1.log() - right_C1).sum()
-            plain += nll
-            smoothed += nll + smoothing * (right_C1 - mean_C1).sum()
-            grad_CV.div_(total_C1).sub_(smoothing / logit_CV.size(1))
-            grad_CV.scatter_add_(1, target_C1, torch.full_like(right_C1, smoothing - 1.0))
+            logit_CV = F.linear(cast_ND[part], cast_VD)
+            for few in _few_rows(logit_CV):
+                nll, right = _become_gradient(logit_CV[few], bias_V, target_N[part][few], smoothing)
+                plain += nll
+                smoothed += nll + smoothing * right
             if grad_bias_V is not None:
-                grad_bias_V += grad_CV.sum(dim=0)
-            grad_cast_CV = grad_CV.to(product)
-            grad_x_ND[part] = grad_cast_CV @ weight_cast_VD
-            grad_weight_VD += grad_cast_CV.T @ x_CD
+                grad_bias_V = grad_bias_V + logit_CV.sum(dim=0, dtype=exact)
+            grad_x_ND[part] = logit_CV @ cast_VD
+            grad_weight_VD += logit_CV.T @ cast_ND[part]
+        grad_x_ND -= smoothing * mean_D
+        for grad in (grad_weight_VD, grad_bias_V):
+            if grad is not None:
+                grad[padding] = 0.0
         ctx.save_for_backward(grad_x_ND, grad_weight_VD, grad_bias_V)
         ctx.mark_non_differentiable(plain)
         return smoothed, plain
@@ -92,11 +98,33 @@ class _ChunkedLoss(torch.autograd.Function):
         return grad_x_ND * scale, grad_weight_VD * scale, grad_bias_V, None, None
 
 
-def _product_type(x: Tensor) -> torch.dtype:
-    """The type in which matrix products are computed here: autocast's, or that of ``x``."""
-    if torch.is_autocast_enabled(x.device.type):
-        return torch.get_autocast_dtype(x.device.type)
-    return x.dtype
+def _few_rows(logit_CV: Tensor) -> Iterator[slice]:
+    """Yield all rows, on a processor as many at a time as its cache can hold."""
+    num_rows = len(logit_CV)
+    few = max(1, _CACHED_LOGITS // logit_CV.size(1)) if logit_CV.device.type == "cpu" else num_rows
+    return (slice(first, first + few) for first in range(0, num_rows, few))
+
+
+def _become_gradient(
+    logit_CV: Tensor, bias_V: Tensor | None, target_C: Tensor, smoothing: float
+) -> tuple[Tensor, Tensor]:
+    """Turn logits into their gradient in place, but for its constant part.
+
+    Returns:
+        The sums of the negative log-likelihood and of the right pieces' logits, in float32 at least.
+    """
+    exact_CV = logit_CV.to(torch.promote_types(logit_CV.dtype, torch.float32), copy=True)
+    if bias_V is not None:
+        exact_CV += bias_V
+    exact_CV[:, -1] = -torch.inf  # padding is no class
+    target_C1 = target_C[:, None]
+    right_C1 = exact_CV.gather(1, target_C1)
+    probability_CV = exact_CV.softmax(dim=1)
+    # the greatest logit has the greatest probability, 1 / Σ exp(z - max)
+    total_C1 = exact_CV.amax(dim=1, keepdim=True) - probability_CV.amax(dim=1, keepdim=True).log()
+    probability_CV.scatter_(1, target_C1, (right_C1 - total_C1).exp() - (1.0 - smoothing))
+    logit_CV.copy_(probability_CV)
+    return (total_C1 - right_C1).sum(), right_C1.sum()
 
 
 def loss_sums(model: Transformer, batch: Batch, smoothing: float, *, fast: bool = True) -> Loss:
@@ -113,11 +141,10 @@ def loss_sums(model: Transformer, batch: Batch, smoothing: float, *, fast: bool 
     x_BTD = model.decode(batch.input_BT, model.encode(batch.source_BS))
     real_BT = batch.target_BT != model.padding
     x_ND, target_N = x_BTD[real_BT], batch.target_BT[real_BT]
-    weight_VD = model.output_weight_VD[: model.padding]
-    bias_V = model.output_bias_V
-    bias_V = None if bias_V is None else bias_V[: model.padding]
+    weight_VD, bias_V = model.output_weight_VD, model.output_bias_V
     if not fast:
-        return smoothed_cross_entropy(F.linear(x_ND, weight_VD, bias_V), target_N, smoothing)
+        logit_NV = F.linear(x_ND, weight_VD, bias_V)
+        return smoothed_cross_entropy(logit_NV[:, : model.padding], target_N, smoothing)
     sums: tuple[Tensor, Tensor] = _ChunkedLoss.apply(  # type: ignore[no-untyped-call]
         x_ND, weight_VD, bias_V, target_N, smoothing
     )
