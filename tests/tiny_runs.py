@@ -94,7 +94,7 @@ def remains(out: Path) -> dict[str, bytes]:
         content = path.read_bytes()
         if path.name == "progress.json":
             content = json.dumps(json.loads(content) | {"seconds": 0}).encode()
-        if path.name == "checkpoints.json":
+        if path.name == "checkpoints.json":  # the whole list, and that of each checkpoint
             listed = json.loads(content)["checkpoints"]
             for entry in listed:
                 entry["checksums"].pop("progress.json")

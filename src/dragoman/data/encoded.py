@@ -1,16 +1,20 @@
 """Encoded corpora in one memory-mapped file.
 
 The file holds the ids of all pairs, source and target in turn, then where each begins, then a footer of
-JSON with the key, and the footer's length. It is written under a temporary name and renamed when whole.
+JSON with the key, the SHA-256 of all of it, and the footer's length. It is written under a temporary name
+and renamed when whole. Before it is used a second time its checksum is compared, which takes about half a
+second a gigabyte.
 """
 
+import hashlib
 import json
 import os
 from array import array
 from collections.abc import Callable, Iterable, Iterator
+from io import BufferedRandom
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +27,7 @@ EncodeAll = Callable[[list[str]], list[list[int]]]
 
 _CHUNK_PAIRS = 4_096
 _LENGTH_BYTES = 8
+_CHECKSUM_BYTES = 32
 
 
 class EncodedCorpus:
@@ -76,13 +81,13 @@ def encode_corpus(
         CorpusError: The file cannot be written.
     """
     try:
-        if path.exists() and _read_footer(path)[0]["key"] == key:
+        if path.exists() and _read_footer(path)[0]["key"] == key and _is_undamaged(path):
             return EncodedCorpus(path)
-    except (ValueError, KeyError, TypeError):
-        pass  # cut or foreign: it is only a cache, and made anew
+    except (OSError, ValueError, KeyError, TypeError):
+        pass  # cut, foreign or unreadable: it is only a cache, and made anew
     temporary = path.with_name(path.name + ".tmp")
     try:
-        with temporary.open("wb") as file:
+        with temporary.open("wb+") as file:
             _write(file, pairs, encode_all, key, max_length, np.dtype(_id_type(vocabulary_size)))
             file.flush()
             os.fsync(file.fileno())
@@ -99,7 +104,7 @@ def _id_type(vocabulary_size: int) -> type[np.integer[Any]]:
 
 
 def _write(
-    file: BinaryIO,
+    file: BufferedRandom,
     pairs: Iterable[tuple[int, Pair]],
     encode_all: EncodeAll,
     key: str,
@@ -135,6 +140,9 @@ def _write(
     }
     encoded = json.dumps(footer).encode()
     file.write(encoded)
+    file.seek(0)
+    checksum = hashlib.file_digest(file, "sha256").digest()
+    file.write(checksum)
     file.write(len(encoded).to_bytes(_LENGTH_BYTES, "little"))
 
 
@@ -152,15 +160,27 @@ def _read_footer(path: Path) -> tuple[dict[str, Any], int, int]:
             raise ValueError(f"{path} is too short")
         file.seek(size - _LENGTH_BYTES)
         length = int.from_bytes(file.read(_LENGTH_BYTES), "little")
-        if length > size - _LENGTH_BYTES:
+        after = _CHECKSUM_BYTES + _LENGTH_BYTES
+        if length > size - after:
             raise ValueError(f"{path} is cut")
-        file.seek(size - _LENGTH_BYTES - length)
+        file.seek(size - after - length)
         footer: dict[str, Any] = json.loads(file.read(length))
-    if footer["ids_bytes"] + footer["offsets_bytes"] + length + _LENGTH_BYTES != size:
+    if footer["ids_bytes"] + footer["offsets_bytes"] + length + after != size:
         raise ValueError(f"{path} is cut")
     if footer["dtype"] not in ("uint16", "uint32"):
         raise ValueError(f"{path} holds no ids")
     return footer, footer["ids_bytes"], footer["offsets_bytes"]
+
+
+def _is_undamaged(path: Path) -> bool:
+    """Tell whether the file is what was written."""
+    left = path.stat().st_size - _CHECKSUM_BYTES - _LENGTH_BYTES
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while left > 0 and (part := file.read(min(left, 2**20))):
+            digest.update(part)
+            left -= len(part)
+        return digest.digest() == file.read(_CHECKSUM_BYTES)
 
 
 def _mapped(path: Path, dtype: np.dtype[Any], offset: int, length: int) -> npt.NDArray[Any]:

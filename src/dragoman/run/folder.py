@@ -4,16 +4,21 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from dragoman.bundle import TOKENIZER
+from dragoman.bundle import CONFIG, TOKENIZER, WEIGHTS
 from dragoman.config import Config, config_to_toml, read_config
+from dragoman.data.durable import replace_durably, sealed, unsealed
 from dragoman.errors import CheckpointError, ConfigError, CorpusError, UsageError
 from dragoman.run.corpora import NumberedPair, TrainingText
+from dragoman.run.lock import LOCK, FolderLock
 from dragoman.text import Tokenizer
-from dragoman.train.checkpoint import replace_durably
+
+_SEAL = "# The SHA-256 of what follows; change keys of a resumed run with --set: "
+_FINISHED = "finished.json"
 
 _FIXED_SECTIONS = ("model", "data")
 _FIXED_TRAIN_KEYS = ("seed", "batch_tokens", "micro_batch_tokens")
@@ -40,20 +45,83 @@ def check_is_free(out: Path) -> None:
         raise UsageError(f"--out {out}: the folder is not empty", hint="name a new folder")
 
 
+@contextmanager
+def claimed(out: Path, *, resume: bool, writes: bool, notice: Callable[[str], None]) -> Iterator[Path | None]:
+    """Check a folder and keep other trainings out of it while this is entered.
+
+    Args:
+        out: The folder of the run.
+        resume: Whether a run that it holds is to go on.
+        writes: False checks alone and locks nothing, for a dry run.
+        notice: Is told where the file system has no locks.
+
+    Yields:
+        The stored configuration of the run that goes on, or None where one begins.
+
+    Raises:
+        UsageError: The folder is not free, or another process trains in it.
+        CheckpointError: It cannot be written, or its configuration has changed.
+    """
+    stored = stored_config(out) if resume else None
+    if stored is None:
+        check_is_free(out)
+    if not writes:
+        yield stored
+        return
+    with FolderLock(out, notice):
+        stored = stored_config(out) if resume else None  # another training may have ended since
+        if stored is None:
+            check_is_free(out)
+            _remove_leftovers(out)
+        yield stored
+
+
 def _is_new(out: Path) -> bool:
     """Tell whether a folder is empty, or was left by a run that ended before it was one."""
     names = {path.name for path in out.iterdir()}
     inner = out / "training"
     return not names or (
-        names == {"training"}
-        and {path.name for path in inner.iterdir()} <= {"corpus.json", "corpus.json.tmp"}
+        names <= {"training", *_with_temporary(TOKENIZER)}
+        and inner.is_dir()
+        and {path.name for path in inner.iterdir()}
+        <= {LOCK, *_with_temporary("corpus.json"), "config.toml.tmp"}
     )
 
 
+def _remove_leftovers(out: Path) -> None:
+    """Take away what a run has left that ended before it was one: it may have had another vocabulary."""
+    for name in (*_with_temporary(TOKENIZER), "training/corpus.json", "training/config.toml.tmp"):
+        (out / name).unlink(missing_ok=True)
+
+
+def _with_temporary(name: str) -> tuple[str, str]:
+    return name, f"{name}.tmp"
+
+
 def stored_config(out: Path) -> Path | None:
-    """Return the configuration file of the run that a folder holds, or None if it holds none."""
+    """Return the configuration file of the run that a folder holds, or None if it holds none.
+
+    Raises:
+        CheckpointError: The file is not what was written.
+    """
     path = out / "training" / "config.toml"
-    return path if path.exists() else None
+    if not path.exists():
+        return None
+    try:
+        first, _, rest = path.read_bytes().partition(b"\n")
+    except OSError as error:
+        raise CheckpointError(f"{path}: cannot read the configuration: {error.strerror}") from error
+    if first != _seal(rest):
+        raise CheckpointError(
+            f"{path}: the file is damaged or was edited: its checksum is not the one it was saved with",
+            hint="restore the file from a backup, or train into a new folder; --set changes keys of a run",
+        )
+    return path
+
+
+def _seal(content: bytes) -> bytes:
+    """Return the line by which a configuration begins; a checksum in a file of its own could be cut off."""
+    return (_SEAL + hashlib.sha256(content).hexdigest()).encode()
 
 
 def resumed_config(stored: Path, settings: Sequence[str]) -> Config:
@@ -70,9 +138,28 @@ def resumed_config(stored: Path, settings: Sequence[str]) -> Config:
 
 
 def stored_tokenizer(out: Path) -> Tokenizer | None:
-    """Return the tokenizer of the run that a folder holds, or None if it holds none."""
+    """Return the tokenizer of the run that a folder holds, or None if it holds none.
+
+    Raises:
+        CheckpointError: It is missing, or not the one that the run began with.
+    """
+    if stored_config(out) is None:
+        return None
     path = out / TOKENIZER
-    return Tokenizer.load(path) if path.exists() else None
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise CheckpointError(
+            f"{path}: cannot read the run's tokenizer: {error.strerror}",
+            hint="restore the file from a backup, or train into a new folder",
+        ) from error
+    if hashlib.sha256(content).hexdigest() != _about(out).get("tokenizer"):
+        raise CheckpointError(
+            f"{path}: the file is damaged, or the tokenizer of another run: "
+            "its checksum is not the one it was saved with",
+            hint="restore the file from a backup, or train into a new folder",
+        )
+    return Tokenizer.from_bytes(content, str(path))
 
 
 def create(
@@ -89,20 +176,30 @@ def create(
     Raises:
         CheckpointError: The folder cannot be written.
     """
+    about = {
+        "corpus": text.corpus.names,
+        "digest": text.digest,
+        "dev": _digest_of(text.dev),
+        "tokenizer": hashlib.sha256(tokenizer.to_bytes()).hexdigest(),
+    }
+    toml = config_to_toml(config).encode()
     try:
         (out / "training").mkdir(parents=True, exist_ok=True)
-        about = json.dumps(
-            {"corpus": text.corpus.names, "digest": text.digest, "dev": _digest_of(text.dev)}, indent=1
-        )
-        replace_durably(out / "training" / "corpus.json", about.encode())
-        replace_durably(out / "training" / "config.toml", config_to_toml(config).encode())
+        replace_durably(out / "training" / "corpus.json", sealed(about))
         replace_durably(out / TOKENIZER, tokenizer.to_bytes())
+        replace_durably(out / "training" / "config.toml", _seal(toml) + b"\n" + toml)
+        (out / "training" / "encoded").mkdir(exist_ok=True)
+        for left in (out / "training" / "encoded").glob("*.tmp"):
+            left.unlink()
         if text.dev_is_split:
             _write_pairs(out / "held-out", "dev", text.dev, languages)
         if text.test_is_split:
             _write_pairs(out / "held-out", "test", text.test, languages)
     except OSError as error:
-        raise CheckpointError(f"{out}: cannot write the training folder: {error.strerror}") from error
+        raise CheckpointError(
+            f"{error.filename or out}: cannot write the training folder: {error.strerror}",
+            hint="make room on the disk; then go on with --resume",
+        ) from error
 
 
 def check_same_corpus(out: Path, text: TrainingText, config: Config, stored: Path) -> None:
@@ -125,12 +222,8 @@ def check_same_corpus(out: Path, text: TrainingText, config: Config, stored: Pat
             f"a resumed run cannot change {', '.join(changed)}",
             hint="leave these keys out, or train into a new folder",
         )
-    try:
-        about = json.loads((out / "training" / "corpus.json").read_text(encoding="utf-8"))
-        digest, names = about["digest"], about["corpus"]
-        dev = about.get("dev", _digest_of(text.dev))
-    except (OSError, ValueError, KeyError, TypeError):
-        raise CheckpointError(f"{out / 'training' / 'corpus.json'} cannot be read") from None
+    about = _about(out)
+    digest, names, dev = about["digest"], about["corpus"], about["dev"]
     if digest != text.digest:
         what = "their content has changed since" if names == text.corpus.names else names
         raise CorpusError(
@@ -145,12 +238,79 @@ def check_same_corpus(out: Path, text: TrainingText, config: Config, stored: Pat
         )
 
 
+def _about(out: Path) -> dict[str, str]:
+    """Return checksums of corpus, development pairs and tokenizer, and the names of the corpus."""
+    path = out / "training" / "corpus.json"
+    try:
+        return unsealed(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise CheckpointError(
+            f"{path}: cannot be read: {error}",
+            hint="restore the file from a backup, or train into a new folder",
+        ) from error
+
+
+def note_finished(out: Path, step: int) -> None:
+    """Note that the model in a folder is that of a run which ended at ``step``.
+
+    Raises:
+        CheckpointError: The folder cannot be written.
+    """
+    try:
+        for name in (CONFIG, TOKENIZER, WEIGHTS):
+            with (out / name).open("rb+") as file:
+                os.fsync(file.fileno())
+        content = sealed({"step": step, "checksums": _checksums_of_model(out)})
+        replace_durably(out / "training" / _FINISHED, content)
+    except OSError as error:
+        raise CheckpointError(f"{out}: cannot write the model: {error.strerror}") from error
+
+
+def is_finished(out: Path, step: int) -> bool:
+    """Tell whether a folder holds the whole model of a run which ended at ``step``."""
+    try:
+        about = unsealed((out / "training" / _FINISHED).read_bytes())
+        is_whole = about == {"step": step, "checksums": _checksums_of_model(out)}
+        return is_whole and (out / CONFIG).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _checksums_of_model(out: Path) -> dict[str, str]:
+    return {name: hashlib.sha256((out / name).read_bytes()).hexdigest() for name in (TOKENIZER, WEIGHTS)}
+
+
+def check_space(out: Path, num_parameters: int, num_checkpoints: int) -> None:
+    """Refuse to begin where the checkpoints of the run will find no room.
+
+    Args:
+        out: The folder of the run; what its checkpoints take already counts as free.
+        num_parameters: Each is saved with Adam's two moments, 12 bytes.
+        num_checkpoints: The most that lie side by side, the one that is being written included.
+
+    Raises:
+        CheckpointError: The disk has not so much room.
+    """
+    needed = 12 * num_parameters * num_checkpoints
+    taken = sum(path.stat().st_size for path in (out / "training" / "checkpoints").glob("step-*/*"))
+    free = shutil.disk_usage(out).free + taken
+    if free < needed:
+        raise CheckpointError(
+            f"{out}: the disk has room for {free / 2**20:,.0f} MiB, and {num_checkpoints} checkpoints of "
+            f"{num_parameters:,} parameters and their moments need {needed / 2**20:,.0f} MiB",
+            hint="make room, name a folder on another disk, or set a lower train.average_checkpoints",
+        )
+
+
 def remove(out: Path) -> None:
     """Take away what ``create`` has made, when a new run has turned out to be impossible."""
-    for folder in (out / "training", out / "held-out"):
-        shutil.rmtree(folder, ignore_errors=True)
+    for path in (out / "training").iterdir():
+        if path.name != LOCK:  # it goes away with the process that holds it
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    shutil.rmtree(out / "held-out", ignore_errors=True)
     (out / TOKENIZER).unlink(missing_ok=True)
-    if not any(out.iterdir()):
+    with suppress(OSError):  # not empty
+        (out / "training").rmdir()
         out.rmdir()
 
 

@@ -4,12 +4,14 @@ It holds nothing that differs between two runs of the same seed, so times are le
 """
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from dragoman.errors import MissingDependencyError
+from dragoman.errors import CheckpointError, MissingDependencyError
 
 
 class MetricsLog:
@@ -21,38 +23,81 @@ class MetricsLog:
 
     Raises:
         MissingDependencyError: TensorBoard is asked for and not installed.
+        CheckpointError: The file cannot be opened or written; so does every method.
     """
 
     def __init__(self, path: Path, tensorboard: Path | None = None) -> None:
         self._board = None if tensorboard is None else _open_board(tensorboard)
         self._path = path
-        self._file = path.open("a", encoding="utf-8")
+        with self._said():
+            self._file = path.open("ab", buffering=0)
 
     def write(self, record: Mapping[str, Any]) -> None:
-        """Append one record; it has a ``step``."""
-        self._file.write(json.dumps(record) + "\n")
-        self._file.flush()
+        """Append one record; it has a ``step``.
+
+        That of a validation is written through to the disk, so that no checkpoint is newer than its record.
+        """
+        with self._said():
+            line = memoryview(json.dumps(record).encode() + b"\n")
+            while line:  # a disk that is nearly full takes a part
+                line = line[self._file.write(line) :]
+            if "validation" in record:
+                os.fsync(self._file.fileno())
         if self._board is not None:
             kind = "validation" if "validation" in record else "training"
             for name, value in record.get("validation", record).items():
                 if name not in ("step", "epoch"):
                     self._board.add_scalar(f"{kind}/{name}", value, record["step"])
 
-    def cut_after(self, step: int) -> None:
-        """Drop the records of later steps, and a last line that was cut off."""
-        size = 0
-        with self._path.open("rb") as file:
-            for line in file:
-                if not line.endswith(b"\n") or json.loads(line)["step"] > step:
-                    break
-                size += len(line)
-        self._file.truncate(size)
+    def cut_after(self, step: int, notice: Callable[[str], None] = lambda _: None) -> None:
+        """Drop the records of later steps, and what follows a line that is damaged or was cut off.
+
+        Args:
+            step: Where the run goes on.
+            notice: Is told of a damaged line, and of steps that have no record any more.
+        """
+        size, number, last = 0, 0, 0
+        with self._said():
+            with self._path.open("rb") as file:
+                for number, line in enumerate(file, start=1):
+                    found = _step_of(line)
+                    if found is None and line.endswith(b"\n"):
+                        notice(
+                            f"{self._path}:{number}: the line is damaged; it and those after it are dropped"
+                        )
+                    if found is None or found > step:
+                        break
+                    size, last = size + len(line), found
+            self._file.truncate(size)
+        if last < step:
+            notice(f"{self._path}: steps {last + 1:,} to {step:,} have no record any more")
 
     def close(self) -> None:
         """Write everything through."""
-        self._file.close()
+        with self._said():
+            self._file.close()
         if self._board is not None:
             self._board.close()
+
+    @contextmanager
+    def _said(self) -> Iterator[None]:
+        """Turn what the disk answers into a message."""
+        try:
+            yield
+        except OSError as error:
+            raise CheckpointError(
+                f"{self._path}: cannot write: {error.strerror}",
+                hint="make room on the disk; then go on with --resume",
+            ) from error
+
+
+def _step_of(line: bytes) -> int | None:
+    """Return the step of a record, or None if the line is not a whole one."""
+    try:
+        step = json.loads(line)["step"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return step if isinstance(step, int) and line.endswith(b"\n") else None
 
 
 def check_tensorboard() -> None:

@@ -2,22 +2,22 @@
 
 The folder holds one folder a checkpoint and ``checkpoints.json``, the manifest that alone says what
 exists. A checkpoint is written under a temporary name, synchronized, renamed and then listed; an old one
-is deleted after the new one is listed. So at every moment the manifest names whole checkpoints only.
+is deleted after the new one is listed. So at every moment the manifest names whole checkpoints only. Each
+checkpoint holds a manifest of its own as well, from which a damaged one is made again.
 """
 
 import hashlib
 import json
-import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import safetensors.torch
 from safetensors import SafetensorError
 from torch import Tensor
 
+from dragoman.data.durable import replace_durably, sealed, sync_folder, unsealed, write_durably
 from dragoman.errors import CheckpointError
 
 _MANIFEST = "checkpoints.json"
@@ -81,14 +81,23 @@ class CheckpointKeeper:
     Args:
         folder: Made if it does not exist.
         keep_last: Validated checkpoints that are kept, besides the last and the best.
+        notice: Is told what was damaged and left out.
+
+    Raises:
+        CheckpointError: The folder cannot be written, or its manifest not be read nor made again.
     """
 
-    def __init__(self, folder: Path, keep_last: int) -> None:
+    def __init__(self, folder: Path, keep_last: int, notice: Callable[[str], None] = lambda _: None) -> None:
         self.folder = folder
         self._keep_last = keep_last
-        folder.mkdir(parents=True, exist_ok=True)
-        self.entries = self._read_manifest()
-        self._remove_unlisted()
+        self._notice = notice
+        self.entries: list[Entry] = []
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._read_manifest()
+            self._remove_unlisted()
+        except OSError as error:
+            raise CheckpointError(f"{folder}: cannot open the checkpoints: {error}") from error
 
     @property
     def last(self) -> Entry | None:
@@ -133,6 +142,8 @@ class CheckpointKeeper:
                 "progress.json": write_durably(temporary / "progress.json", state),
             }
             entry = Entry(progress.step, validated, score, checksums)
+            write_durably(temporary / _MANIFEST, _manifest([entry]))
+            sync_folder(temporary)
             kept = [old for old in self.entries if old.step != entry.step]
             if name in map(_folder_of, self.entries):
                 self._list(kept)  # the same save again: the old one leaves the list before it is replaced
@@ -141,13 +152,13 @@ class CheckpointKeeper:
             sync_folder(self.folder)
             self._list([*kept, entry])
             self._list(self._kept())
+            self._remove_unlisted()
         except (OSError, SafetensorError) as error:
             shutil.rmtree(temporary, ignore_errors=True)
             raise CheckpointError(
                 f"{self.folder / name}: cannot save the checkpoint: {error}",
                 hint="make room on the disk; then go on with --resume",
             ) from error
-        self._remove_unlisted()
         return entry
 
     def load(self, entry: Entry) -> tuple[Progress, dict[str, Tensor], dict[str, Tensor]]:
@@ -167,15 +178,36 @@ class CheckpointKeeper:
 
     def drop(self, entry: Entry) -> None:
         """Take a checkpoint that cannot be used from the list and delete it."""
-        self._list([other for other in self.entries if other.step != entry.step])
-        self._remove_unlisted()
+        try:
+            self._list([other for other in self.entries if other.step != entry.step])
+            self._remove_unlisted()
+        except OSError as error:
+            raise CheckpointError(f"{self.folder}: cannot drop a checkpoint: {error}") from error
+
+    def drop_damaged(self) -> None:
+        """Drop the checkpoints whose parameters are not what was saved, with a notice of each.
+
+        Raises:
+            CheckpointError: There are checkpoints, and none of them is whole.
+        """
+        for entry in list(self.entries):
+            try:
+                self._read(entry, "model.safetensors")
+            except CheckpointError as error:
+                if len(self.entries) == 1:
+                    raise
+                self._notice(f"{error.message}; going on without this checkpoint")
+                self.drop(entry)
 
     def _read(self, entry: Entry, name: str) -> bytes:
         path = self.folder / _folder_of(entry) / name
         try:
             content = path.read_bytes()
         except OSError as error:
-            raise CheckpointError(f"{path}: cannot read the checkpoint: {error.strerror}") from error
+            raise CheckpointError(
+                f"{path}: cannot read the checkpoint: {error.strerror}",
+                hint="restore the file from a backup, or train into a new folder",
+            ) from error
         if hashlib.sha256(content).hexdigest() != entry.checksums.get(name):
             raise CheckpointError(
                 f"{path}: the file is damaged: its checksum is not the one it was saved with",
@@ -189,24 +221,38 @@ class CheckpointKeeper:
         return [entry for entry in self.entries if entry.step in wanted]
 
     def _list(self, entries: list[Entry]) -> None:
-        entries = sorted(entries, key=_step)
-        listed = [asdict(replace(entry, checksums=dict(entry.checksums))) for entry in entries]
-        content = json.dumps({"version": 1, "checkpoints": listed}, indent=1).encode()
-        replace_durably(self.folder / _MANIFEST, content)
-        self.entries = entries
+        replace_durably(self.folder / _MANIFEST, _manifest(entries))
+        self.entries = sorted(entries, key=_step)
 
-    def _read_manifest(self) -> list[Entry]:
+    def _read_manifest(self) -> None:
+        """Read the manifest, or make it again from those of the checkpoints."""
         path = self.folder / _MANIFEST
-        if not path.exists():
-            return []
         try:
-            listed: list[dict[str, Any]] = json.loads(path.read_bytes())["checkpoints"]
-            return [Entry(**item) for item in listed]
+            self.entries = _entries(path)
+            return
+        except FileNotFoundError:
+            reason = "the file is missing"
         except (OSError, ValueError, KeyError, TypeError) as error:
+            reason = str(error)
+        found: dict[int, Entry] = {}
+        for folder in sorted(self.folder.glob("step-*"), reverse=True):  # the validated one of a step last
+            try:
+                (entry,) = _entries(folder / _MANIFEST)
+            except (OSError, ValueError, KeyError, TypeError):
+                continue
+            if _folder_of(entry) == folder.name:
+                found[entry.step] = entry
+        if found:
+            self._notice(
+                f"{path}: the list of checkpoints cannot be read: {reason}; made again from the "
+                f"{len(found)} that are there"
+            )
+            self._list(list(found.values()))
+        elif path.exists():
             raise CheckpointError(
-                f"{path}: the list of checkpoints cannot be read: {error}",
+                f"{path}: the list of checkpoints cannot be read: {reason}",
                 hint="train into a new folder, or restore the file from a backup",
-            ) from error
+            )
 
     def _remove_unlisted(self) -> None:
         """Delete what an interrupted save or delete has left."""
@@ -229,34 +275,30 @@ def _folder_of(entry: Entry) -> str:
     return _folder_name(entry.step, entry.validated)
 
 
+def _manifest(entries: list[Entry]) -> bytes:
+    listed = [asdict(replace(entry, checksums=dict(entry.checksums))) for entry in sorted(entries, key=_step)]
+    return sealed({"version": 1, "checkpoints": listed})
+
+
+def _entries(path: Path) -> list[Entry]:
+    return [Entry(**item) for item in unsealed(path.read_bytes())["checkpoints"]]
+
+
 def _packed(tensors: Mapping[str, Tensor]) -> bytes:
     return safetensors.torch.save({name: tensor.contiguous() for name, tensor in tensors.items()})
 
 
-def write_durably(path: Path, content: bytes) -> str:
-    """Write a new file through to the disk and return its SHA-256."""
-    with path.open("xb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    return hashlib.sha256(content).hexdigest()
+def check_fits(parameters: Mapping[str, Tensor], expected: Mapping[str, Tensor], folder: Path) -> None:
+    """Refuse the parameters of a checkpoint in ``folder`` that belong to another model.
 
-
-def replace_durably(path: Path, content: bytes) -> None:
-    """Put a file in the place of an older one, so that at every moment one of both is whole."""
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.unlink(missing_ok=True)
-    write_durably(temporary, content)
-    temporary.replace(path)
-    sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Write the names in a folder through to the disk, where the system can."""
-    if os.name == "nt":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    Raises:
+        CheckpointError: With the first tensor that differs.
+    """
+    for name in sorted({*parameters, *expected}):
+        found, wanted = (list(t[name].shape) if name in t else None for t in (parameters, expected))
+        if found != wanted:
+            raise CheckpointError(
+                f"{folder}: the checkpoint is of a model of another vocabulary or size: {name} has shape "
+                f"{found or 'none'}, the model of this run {wanted or 'none'}",
+                hint="put the checkpoints of this run back, or train into a new folder",
+            )

@@ -1,5 +1,6 @@
 """Encoded corpora in one file."""
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -142,6 +143,38 @@ def test_ids_stay_on_disk(tmp_path: Path) -> None:
     assert isinstance(corpus._ids, np.memmap)
     assert np.shares_memory(source, corpus._ids)
     assert not corpus._ids.flags.writeable
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize("mask", [1, 128])
+def test_any_changed_byte_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mask: int) -> None:
+    """Ids, places, footer, checksum or length: whatever has changed on the disk, the pairs are the same."""
+    monkeypatch.setattr(os, "fsync", lambda _descriptor: None)  # slow, and no machine loses its memory here
+    pairs = texts(5)
+    encoded(tmp_path / "ids", pairs, Counting())
+    whole = (tmp_path / "ids").read_bytes()
+    for place in range(0, len(whole), 3):
+        (tmp_path / "ids").write_bytes(whole[:place] + bytes([whole[place] ^ mask]) + whole[place + 1 :])
+        corpus = encoded(tmp_path / "ids", pairs, Counting())
+
+        assert content(corpus) == expected(pairs)
+        assert (tmp_path / "ids").read_bytes() == whole
+
+
+def test_an_unreadable_file_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that the disk does not give back is only a cache."""
+    encode, pairs = Counting(), texts(5)
+    encoded(tmp_path / "ids", pairs, encode)
+
+    def failing(_path: Path) -> bool:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("dragoman.data.encoded._is_undamaged", failing)
+        corpus = encoded(tmp_path / "ids", pairs, encode)
+
+    assert content(corpus) == expected(pairs)
+    assert encode.num_texts == 20
 
 
 def test_pairs_are_read_as_a_stream(tmp_path: Path) -> None:

@@ -11,7 +11,13 @@ import pytest
 import torch
 
 from dragoman.errors import CheckpointError
-from dragoman.train.checkpoint import CheckpointKeeper, Progress
+from dragoman.train.checkpoint import CheckpointKeeper, Progress, check_fits
+
+
+@pytest.fixture(autouse=True)
+def unsynchronized(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Waiting for the disk is slow, and no machine loses its memory here."""
+    monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
 
 
 def save(keeper: CheckpointKeeper, step: int, score: float | None = None, *, validated: bool = True) -> None:
@@ -124,13 +130,103 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     "content", ["", "{", "[]", "{}", '{"checkpoints": [{"step": 1}]}', '{"checkpoints": 3}']
 )
 def test_a_damaged_list_is_refused_and_nothing_deleted(tmp_path: Path, content: str) -> None:
-    """Where the list cannot be read, no checkpoint is thrown away."""
+    """Where the list cannot be read nor made again, no checkpoint is thrown away."""
     save(CheckpointKeeper(tmp_path, 2), 1, 3.0)
+    (tmp_path / "step-00000001" / "checkpoints.json").unlink()
     (tmp_path / "checkpoints.json").write_text(content)
     with pytest.raises(CheckpointError, match=r"checkpoints\.json: the list of checkpoints cannot be read"):
         CheckpointKeeper(tmp_path, 2)
 
     assert (tmp_path / "step-00000001" / "model.safetensors").exists()
+
+
+def saved_twice(folder: Path) -> CheckpointKeeper:
+    """A folder with a validated checkpoint and, of the same step, one that was taken over by it."""
+    keeper = CheckpointKeeper(folder, 2)
+    save(keeper, 1, 3.0)
+    save(keeper, 2, validated=False)
+    save(keeper, 2, 4.0)
+    save(keeper, 3, validated=False)
+    return keeper
+
+
+@pytest.mark.untraced
+def test_any_changed_byte_of_the_list_is_found(tmp_path: Path) -> None:
+    """A byte of the list that has changed or is gone alters nothing: it is made again, and that said."""
+    expected = saved_twice(tmp_path).entries
+    path = tmp_path / "checkpoints.json"
+    whole = path.read_bytes()
+    damaged = [whole[:i] + bytes([whole[i] ^ 1]) + whole[i + 1 :] for i in range(0, len(whole), 19)]
+    for content in [*damaged, *(whole[:size] for size in range(0, len(whole), 97))]:
+        path.write_bytes(content)
+        notices: list[str] = []
+        keeper = CheckpointKeeper(tmp_path, 2, notices.append)
+
+        assert keeper.entries == expected
+        assert ["made again from the 3 that are there" in notice for notice in notices] == [True]
+        assert path.read_bytes() == whole
+
+
+def test_a_lost_list_is_made_again(tmp_path: Path) -> None:
+    """Without the list, the checkpoints tell themselves what they are; one that cannot is left out."""
+    saved_twice(tmp_path)
+    (tmp_path / "checkpoints.json").unlink()
+    (tmp_path / "step-00000002" / "checkpoints.json").write_bytes(b"{")
+    (tmp_path / "step-00000001").rename(tmp_path / "step-00000007")
+    notices: list[str] = []
+    keeper = CheckpointKeeper(tmp_path, 2, notices.append)
+
+    assert steps(keeper) == [3]
+    assert ["the file is missing" in notice for notice in notices] == [True]
+    assert_all_load(keeper)
+
+
+def test_damaged_parameters_are_left_out(tmp_path: Path) -> None:
+    """Checkpoints whose parameters have changed leave the list with a notice; the last one is an error."""
+    notices: list[str] = []
+    keeper = CheckpointKeeper(tmp_path, 3, notices.append)
+    for step in (1, 2, 3):
+        save(keeper, step, 1.0)
+    for step in (1, 3):
+        (tmp_path / f"step-0000000{step}" / "model.safetensors").write_bytes(b"x")
+    keeper.drop_damaged()
+
+    assert steps(keeper) == steps(CheckpointKeeper(tmp_path, 3)) == [2]
+    assert ["damaged" in notice and "going on without" in notice for notice in notices] == [True, True]
+
+    (tmp_path / "step-00000002" / "model.safetensors").unlink()
+    with pytest.raises(CheckpointError, match=r"step-00000002.*cannot read the checkpoint"):
+        keeper.drop_damaged()
+
+    assert steps(keeper) == [2]
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        ({"a": torch.zeros(3, 2)}, r"a has shape \[3, 2\], the model of this run \[4, 2\]"),
+        ({}, r"a has shape none, the model of this run \[4, 2\]"),
+        ({"a": torch.zeros(4, 2), "b": torch.zeros(1)}, r"b has shape \[1\], the model of this run none"),
+    ],
+)
+def test_a_checkpoint_of_another_model_is_refused(found: dict[str, torch.Tensor], message: str) -> None:
+    """Another vocabulary, size or layer is named with both shapes."""
+    with pytest.raises(CheckpointError, match=rf"run/checkpoints: .*another vocabulary or size: {message}"):
+        check_fits(found, {"a": torch.zeros(4, 2)}, Path("run/checkpoints"))
+
+
+@pytest.mark.parametrize("call", ["mkdir", "iterdir"])
+def test_a_folder_that_fails_is_a_plain_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    """An input or output error of the folder itself names it."""
+
+    def failing(*_arguments: object, **_named: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(Path, call, failing)
+    with pytest.raises(CheckpointError, match=r"cannot open the checkpoints.*Input/output error"):
+        CheckpointKeeper(tmp_path / "checkpoints", 2)
 
 
 def test_leftovers_are_removed(tmp_path: Path) -> None:
@@ -170,7 +266,6 @@ class Faults:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, kind: Callable[[], BaseException]) -> None:
         self.calls, self.fail_at, self._kind = 0, -1, kind
-        monkeypatch.setattr(os, "fsync", lambda _descriptor: None)  # slow, and nothing here loses its memory
         for owner, name in (
             (os, "fsync"),
             (Path, "rename"),
@@ -252,9 +347,13 @@ def disk_full() -> BaseException:
     return OSError(28, "No space left on device")
 
 
+def input_output() -> BaseException:
+    return OSError(5, "Input/output error")
+
+
 @pytest.mark.untraced
 @pytest.mark.parametrize("keep_last", [1, 3])
-@pytest.mark.parametrize("kind", [Crash, disk_full])
+@pytest.mark.parametrize("kind", [Crash, disk_full, input_output])
 def test_every_listed_checkpoint_loads_whatever_fails(
     tmp_path: Path, keep_last: int, kind: Callable[[], BaseException]
 ) -> None:
@@ -269,7 +368,7 @@ def test_every_listed_checkpoint_loads_whatever_fails(
             faults.fail_at = fail_at
             try:
                 made = saves(folder, keep_last)
-            except (Crash, OSError):
+            except (Crash, CheckpointError):
                 made = 0
         keeper = CheckpointKeeper(folder, keep_last)
         newest = 0 if keeper.last is None else keeper.last.step
