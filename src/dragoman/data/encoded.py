@@ -11,6 +11,7 @@ import json
 import os
 from array import array
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from io import BufferedRandom
 from itertools import islice
 from pathlib import Path
@@ -72,7 +73,7 @@ def encode_corpus(
     Args:
         pairs: Line numbers and pairs.
         encode_all: Turns texts into ids.
-        path: The file; its folder must exist.
+        path: The file; its folder is made if it does not exist.
         key: A hash of all that the ids depend on.
         max_length: Longest side that is kept, in pieces, end of sentence included.
         vocabulary_size: Decides how wide an id is stored.
@@ -87,15 +88,20 @@ def encode_corpus(
         pass  # cut, foreign or unreadable: it is only a cache, and made anew
     temporary = path.with_name(path.name + ".tmp")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("wb+") as file:
             _write(file, pairs, encode_all, key, max_length, np.dtype(_id_type(vocabulary_size)))
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        raise CorpusError(f"{path}: cannot write the encoded corpus: {error.strerror}") from error
+        raise CorpusError(
+            f"{path}: cannot write the encoded corpus: {error.strerror}",
+            hint="make room on the disk; then go on with --resume",
+        ) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
     return EncodedCorpus(path)
 
 

@@ -107,7 +107,6 @@ def encode(
     Raises:
         CorpusError: Every pair is over the length limit.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     corpus = _encoded(text.training_pairs(), text.digest, tokenizer, config, folder / "train.bin")
     if corpus.num_too_long:
         reporter.notice(

@@ -91,7 +91,10 @@ def _is_new(out: Path) -> bool:
 def _remove_leftovers(out: Path) -> None:
     """Take away what a run has left that ended before it was one: it may have had another vocabulary."""
     for name in (*_with_temporary(TOKENIZER), "training/corpus.json", "training/config.toml.tmp"):
-        (out / name).unlink(missing_ok=True)
+        try:
+            (out / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise CheckpointError(f"{out / name}: cannot remove the file: {error.strerror}") from error
 
 
 def _with_temporary(name: str) -> tuple[str, str]:
@@ -296,20 +299,20 @@ def check_space(out: Path, num_parameters: int, num_checkpoints: int) -> None:
     free = shutil.disk_usage(out).free + taken
     if free < needed:
         raise CheckpointError(
-            f"{out}: the disk has room for {free / 2**20:,.0f} MiB, and {num_checkpoints} checkpoints of "
-            f"{num_parameters:,} parameters and their moments need {needed / 2**20:,.0f} MiB",
+            f"{out}: the disk has room for {free / 2**20:,.1f} MiB, and {num_checkpoints} checkpoints of "
+            f"{num_parameters:,} parameters and their moments need {needed / 2**20:,.1f} MiB",
             hint="make room, name a folder on another disk, or set a lower train.average_checkpoints",
         )
 
 
 def remove(out: Path) -> None:
     """Take away what ``create`` has made, when a new run has turned out to be impossible."""
-    for path in (out / "training").iterdir():
-        if path.name != LOCK:  # it goes away with the process that holds it
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
     shutil.rmtree(out / "held-out", ignore_errors=True)
-    (out / TOKENIZER).unlink(missing_ok=True)
-    with suppress(OSError):  # not empty
+    with suppress(OSError):
+        (out / TOKENIZER).unlink(missing_ok=True)
+        for path in (out / "training").iterdir():
+            if path.name != LOCK:  # it goes away with the process that holds it
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
         (out / "training").rmdir()
         out.rmdir()
 

@@ -5,11 +5,11 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 
+from disk_faults import Crash, Faults, disk_full, input_output
 from dragoman.errors import CheckpointError
 from dragoman.train.checkpoint import CheckpointKeeper, Progress, check_fits
 
@@ -257,78 +257,6 @@ def test_a_checkpoint_can_be_dropped(tmp_path: Path) -> None:
     assert not (tmp_path / "step-00000002").exists()
 
 
-class Crash(BaseException):
-    """The process ends here; nothing can catch it."""
-
-
-class Faults:
-    """Lets the k-th touch of the disk fail: opening, writing, synchronizing, renaming, making, removing."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, kind: Callable[[], BaseException]) -> None:
-        self.calls, self.fail_at, self._kind = 0, -1, kind
-        for owner, name in (
-            (os, "fsync"),
-            (Path, "rename"),
-            (Path, "replace"),
-            (Path, "mkdir"),
-            (Path, "open"),
-            (Path, "unlink"),
-            (shutil, "rmtree"),
-        ):
-            monkeypatch.setattr(owner, name, self._failing(getattr(owner, name)))
-        monkeypatch.setattr(Path, "open", self._half_written(Path.open))
-
-    def count(self) -> None:
-        self.calls += 1
-        if self.calls == self.fail_at:
-            raise self._kind()
-
-    def _failing(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*arguments: Any, **named: Any) -> Any:
-            self.count()
-            return function(*arguments, **named)
-
-        return call
-
-    def _half_written(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Let a write that fails leave half of its content in the file."""
-
-        def call(path: Path, mode: str = "r", *arguments: Any, **named: Any) -> Any:
-            file = function(path, mode, *arguments, **named)
-            if mode != "xb":
-                return file
-            whole = file.write
-
-            def write(content: bytes) -> int:
-                try:
-                    self.count()
-                except BaseException:
-                    whole(content[: len(content) // 2])
-                    file.flush()
-                    raise
-                return whole(content)
-
-            return Writing(file, write)
-
-        return call
-
-
-class Writing:
-    """A file whose ``write`` is another one."""
-
-    def __init__(self, file: Any, write: Callable[[bytes], int]) -> None:
-        self._file, self.write = file, write
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._file, name)
-
-    def __enter__(self) -> "Writing":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-
 SAVES = [(1, 1.0, True), (2, 3.0, True), (3, None, False), (3, 2.0, True), (4, 1.0, True), (5, 4.0, True)]
 
 
@@ -341,14 +269,6 @@ def saves(folder: Path, keep_last: int) -> int:
         except (Crash, CheckpointError):
             return number
     return len(SAVES)
-
-
-def disk_full() -> BaseException:
-    return OSError(28, "No space left on device")
-
-
-def input_output() -> BaseException:
-    return OSError(5, "Input/output error")
 
 
 @pytest.mark.untraced
