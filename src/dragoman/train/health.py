@@ -9,30 +9,14 @@ from dataclasses import dataclass, replace
 
 from dragoman.errors import DivergedError
 
-MAX_SETBACKS = 3
-"""Times a run goes back; at an eighth of the rate, the rate is not the cause."""
-
-MAX_SKIPPED_IN_ROW = 5
-"""A skipped update changes nothing, so after five different batches the parameters are the cause."""
-
-_DECAY = 0.98
-"""Of the average: it looks back over about 50 steps."""
-
-_FIRST_JUDGED = 50
-"""Steps in the average before it is a measure; one sentence a step scatters by a nat or two."""
-
-_LARGEST_RISE = 1.5
-"""In nats. Healthy runs rose by 0.2 at most, one sentence a step included; a collapse, back to guessing by
-frequency, costs 2 nats and more where anything worth going back to had been learned."""
-
-_LARGEST_SURPRISE = 10.0
-"""In nats above the average: as much as one step counts, so that one foul batch is no divergence."""
-
-_LEAST_GAIN = 0.1
-"""In nats below guessing by frequency: less is not learning."""
-
-_FEWEST_STEPS = 500
-"""Before this nothing is said of learning."""
+MAX_SETBACKS = 3  # at an eighth of the rate, the rate is not the cause
+MAX_SKIPPED_IN_ROW = 5  # so many different batches cannot all be foul: the parameters are the cause
+_DECAY = 0.98  # the average looks back over about 50 steps
+_FIRST_JUDGED = 50  # steps in the average before it is a measure
+_LARGEST_RISE = 1.5  # nats; healthy runs rose by 0.2, a collapse to guessing by frequency costs 2 and more
+_LARGEST_SURPRISE = 10.0  # nats above the average that a step counts at most, so one foul batch is no illness
+_LEAST_GAIN = 0.1  # nats below guessing by frequency; less is not learning
+_FEWEST_STEPS = 500  # before nothing is said of learning
 
 
 @dataclass(frozen=True)
@@ -41,25 +25,18 @@ class Health:
 
     loss_sum: float = 0.0
     """Plain loss over all target pieces, in nats; older steps count less and less."""
-
     piece_sum: float = 0.0
     """Target pieces, weighted in the same way."""
-
     num_judged: int = 0
     """Steps in these sums."""
-
     lowest_average: float | None = None
     """The lowest average so far, in nats per target piece; None until there are steps enough."""
-
     num_skipped: int = 0
     """Updates that were skipped because loss or gradient was not finite."""
-
     num_skipped_in_row: int = 0
     """Those since the last update that was made."""
-
     num_setbacks: int = 0
     """Times the run went back to a checkpoint."""
-
     told_not_learning: bool = False
     """Whether the user was told that nothing is learned."""
 
@@ -73,15 +50,15 @@ class Health:
         """What the learning rate is multiplied by: a half for each setback."""
         return 0.5**self.num_setbacks
 
+    @property
+    def rise(self) -> float:
+        """How far the average stands above its lowest, in nats."""
+        average, lowest = self.loss_average, self.lowest_average
+        return 0.0 if average is None or lowest is None else average - lowest
+
 
 def after_step(health: Health, plain_loss: float, num_target_tokens: int) -> Health:
-    """Return the health after an update.
-
-    Args:
-        health: Before it.
-        plain_loss: Of the step, finite, without label smoothing, in nats per target piece.
-        num_target_tokens: Target pieces of the step: a step of few says little.
-    """
+    """Return the health after an update whose loss, without label smoothing, was finite."""
     before = health.loss_average
     counted = plain_loss if before is None else min(plain_loss, before + _LARGEST_SURPRISE)
     health = replace(
@@ -99,32 +76,26 @@ def after_step(health: Health, plain_loss: float, num_target_tokens: int) -> Hea
 
 def after_skip(health: Health) -> Health:
     """Return the health after an update was skipped because loss or gradient was not finite."""
-    return replace(
-        health, num_skipped=health.num_skipped + 1, num_skipped_in_row=health.num_skipped_in_row + 1
-    )
+    in_row = health.num_skipped_in_row + 1
+    return replace(health, num_skipped=health.num_skipped + 1, num_skipped_in_row=in_row)
 
 
 def has_diverged(health: Health) -> str | None:
     """Return in words why the run must go back, or None."""
     if health.num_skipped_in_row >= MAX_SKIPPED_IN_ROW:
         return f"{health.num_skipped_in_row} updates in a row were not finite"
-    if _rise(health) > _LARGEST_RISE:
+    if health.rise > _LARGEST_RISE:
         return f"the loss has risen from {health.lowest_average:.2f} to {health.loss_average:.2f}"
     return None
 
 
 def is_well(health: Health) -> bool:
     """Whether a checkpoint with this health is one to go back to: its loss has not begun to run away."""
-    return health.num_skipped_in_row == 0 and _rise(health) <= _LARGEST_RISE / 3
+    return health.num_skipped_in_row == 0 and health.rise <= _LARGEST_RISE / 3
 
 
 def set_back(health: Health, saved: Health) -> Health:
-    """Return the health after going back: averages of the checkpoint, counts of the whole run.
-
-    Args:
-        health: Of the run that has diverged.
-        saved: Of the checkpoint; ``Health()`` where the run begins anew.
-    """
+    """Return the health after going back: averages of the checkpoint, counts of the run that has diverged."""
     return replace(
         saved,
         num_skipped=health.num_skipped,
@@ -148,17 +119,10 @@ def give_up(reason: str, step: int) -> DivergedError:
 def explain_not_learning(
     health: Health, entropy: float, *, step: int, rate: float, warmup_steps: int
 ) -> str | None:
-    """Return a notice, once, if the run knows no more than how often each piece occurs.
+    """Return a notice, once, if the average is no better than the entropy of the target pieces, in nats.
 
     Judged after twice the warm-up and 500 steps at least: by then the rate has been near its height for as
     long as it rose.
-
-    Args:
-        health: After the step.
-        entropy: Of the target pieces, in nats (``unigram_entropy``).
-        step: Counted from 1.
-        rate: The learning rate of the step.
-        warmup_steps: Of the configuration.
     """
     average = health.loss_average
     if health.told_not_learning or average is None or step < max(_FEWEST_STEPS, 2 * warmup_steps):
@@ -173,9 +137,3 @@ def explain_not_learning(
         f"--set train.peak_rate={rate / 5:.1e} --set train.warmup_steps={2 * warmup_steps}), "
         f"or far too low (--set train.peak_rate={rate * 10:.1e})"
     )
-
-
-def _rise(health: Health) -> float:
-    """Return how far the average stands above its lowest, in nats."""
-    average, lowest = health.loss_average, health.lowest_average
-    return 0.0 if average is None or lowest is None else average - lowest
