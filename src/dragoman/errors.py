@@ -8,6 +8,8 @@
     ├── BundleError             a model folder that cannot be read or written               exit code 1
     ├── CheckpointError         saved training state that cannot be used                    exit code 1
     ├── DivergedError           training that has left the finite numbers                   exit code 1
+    ├── OutOfMemoryError        a batch that does not fit into memory, however it is cut    exit code 1
+    ├── RanksError              processes that cannot train together                        exit code 1
     ├── ScoreError              outputs and references that cannot be compared              exit code 1
     └── MissingDependencyError  an optional package that is not installed                   exit code 1
 
@@ -61,6 +63,14 @@ class CheckpointError(DragomanError):
 
 class DivergedError(DragomanError):
     """Training that has left the finite numbers."""
+
+
+class OutOfMemoryError(DragomanError):
+    """A batch that does not fit into memory, however it is cut."""
+
+
+class RanksError(DragomanError):
+    """Processes that cannot train together, or cannot any longer."""
 
 
 class ScoreError(DragomanError):

@@ -98,7 +98,10 @@ def _caught(action: Callable[[], int]) -> int:
 
 
 def _complain(message: str, hint: str | None, exit_code: int) -> int:
-    lines = [f"error: {message}"] + ([f"hint: {hint}"] if hint else [])
+    rank = os.environ.get("RANK", "0")
+    lines = [f"error: {message}" if rank == "0" else f"error: rank {rank}: {message}"] + (
+        [f"hint: {hint}"] if hint else []
+    )
     click.echo("\n".join(lines), err=True)
     return exit_code
 

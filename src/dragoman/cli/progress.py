@@ -151,6 +151,12 @@ def probe_lines(plan: Plan, probe: Probe) -> list[str]:
         f"time: about {minutes(total)}; {plan.num_steps:,} steps take {minutes(training)}, "
         f"{plan.num_validations:,} validations {minutes(validations)}",
     ]
+    if probe.num_cuts:
+        fitting = max(plan.micro_batch_tokens // 2**probe.num_cuts, 1)
+        lines.append(
+            f"memory did not suffice for micro-batches of {plan.micro_batch_tokens:,} positions; they are "
+            f"cut into {2**probe.num_cuts}: set train.micro_batch_tokens={fitting}"
+        )
     if probe.processor_share < 0.5 and plan.device.startswith("cpu"):
         lines.append(
             f"only {probe.processor_share:.0%} of one processor was free for it; alone it will be faster"

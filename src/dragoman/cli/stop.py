@@ -12,13 +12,17 @@ _EXIT_CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
 class StopSignals:
     """While it is entered, hears the first wish to stop; the second one ends the process at once.
 
+    Args:
+        quiet: Say nothing, as ranks do that are not the first.
+
     Attributes:
         graceful: Whether somebody asks ``requested``. Until then a signal ends the command at once.
         exit_code: 130 after Ctrl-C, 143 after SIGTERM, None before.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, quiet: bool = False) -> None:
         self.graceful = False
+        self._quiet = quiet
         self.exit_code: int | None = None
         self._before: dict[signal.Signals, object] = {}
 
@@ -40,4 +44,6 @@ class StopSignals:
         if repeated or not self.graceful:
             click.echo("\nstopped", err=True)
             raise click.exceptions.Exit(self.exit_code)
+        if self._quiet:
+            return
         click.echo("\nstopping after this step, and saving; once more to stop at once", err=True)

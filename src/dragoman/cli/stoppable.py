@@ -1,5 +1,7 @@
 """Progress of a training that a signal can stop."""
 
+from rich.console import Console
+
 from dragoman.cli.progress import TerminalReporter
 from dragoman.cli.stop import StopSignals
 from dragoman.train.checkpoint import Progress
@@ -11,10 +13,11 @@ class StoppableReporter(TerminalReporter):
     Args:
         signals: Told when the loop begins and ends.
         samples: Whether to show translated sentences at each validation.
+        quiet: Show nothing, as ranks do that are not the first.
     """
 
-    def __init__(self, signals: StopSignals, *, samples: bool = True) -> None:
-        super().__init__(samples=samples)
+    def __init__(self, signals: StopSignals, *, samples: bool = True, quiet: bool = False) -> None:
+        super().__init__(Console(quiet=True) if quiet else None, samples=samples)
         self._signals = signals
 
     def training_started(self, progress: Progress, num_steps: int) -> None:

@@ -1,11 +1,15 @@
 """``dragoman train``."""
 
+import os
 import shlex
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from dragoman.cli.launch import LAUNCHER, launch
 from dragoman.cli.options import configuration_options
 from dragoman.cli.stop import StopSignals
 
@@ -33,6 +37,11 @@ _PATH = click.Path(path_type=Path)
     is_flag=True,
     help="Go on with the run in --out, exactly where it stopped; begin it where there is none.",
 )
+@click.option(
+    "--ranks",
+    type=click.IntRange(1, 1_024),
+    help="Train with so many processes on this machine, one GPU or an equal share of the cores each.",
+)
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N.")
 @click.option("--dry-run", is_flag=True, help="Check everything and show the plan; train and write nothing.")
 @click.pass_context
@@ -51,6 +60,7 @@ def command(
     settings: tuple[str, ...],
     seed: int | None,
     resume: bool,
+    ranks: int | None,
     device: str,
     dry_run: bool,
 ) -> None:
@@ -62,7 +72,11 @@ def command(
     Nothing else is needed: the recipe is chosen by the size of the corpus, and development and test pairs are
     split off. The model folder is ready for 'dragoman translate'.
     """
-    with StopSignals() as signals:
+    is_rank = "RANK" in os.environ
+    if ranks is not None and ranks > 1 and not is_rank and not dry_run:
+        context.exit(launch(ranks, sys.argv[1:]))
+    is_quiet = is_rank and os.environ["RANK"] != "0"
+    with StopSignals(quiet=is_quiet) as signals:
         from dragoman.cli.stoppable import StoppableReporter
         from dragoman.run import TrainOptions, train
 
@@ -80,18 +94,30 @@ def command(
         )
         try:
             outcome = train(
-                corpus, out, options, reporter=StoppableReporter(signals), stop_requested=signals.requested
+                corpus,
+                out,
+                options,
+                reporter=StoppableReporter(signals, quiet=is_quiet),
+                stop_requested=_stop(signals),
             )
         except click.exceptions.Exit:
             if (out / "training" / "config.toml").exists():
                 click.echo(f"go on with '{_resume_command(corpus, out, options)}'", err=True)
             raise
+    if is_quiet:
+        context.exit(signals.exit_code or 0)
     if outcome.reason == "interrupted":
         again = _resume_command(corpus, out, options)
         click.echo(f"saved at step {outcome.progress.step:,}; go on with '{again}'", err=True)
         context.exit(signals.exit_code or 1)
     for line in summary(outcome):
         click.echo(line)
+
+
+def _stop(signals: StopSignals) -> Callable[[], bool]:
+    """Return what is asked after each step: a signal, or a launcher that is gone, ends the run."""
+    launcher = os.environ.get(LAUNCHER)
+    return lambda: signals.requested() or (launcher is not None and str(os.getppid()) != launcher)
 
 
 def _with_seed(settings: tuple[str, ...], seed: int | None) -> tuple[str, ...]:

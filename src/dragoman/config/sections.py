@@ -167,6 +167,10 @@ class TrainConfig:
     fast: bool = True
     """Use the fast forms of loss, attention and dropout; off, the readable ones, equal in value."""
 
+    sharded: bool = False
+    """On several ranks, each keeps its share of parameters, gradients and moments (FSDP2), for models that
+    do not fit one device; off, each keeps all of them (DDP)."""
+
     validation_interval_steps: Count = 1_000
     """Steps between validations; each one also writes a checkpoint."""
 

@@ -37,6 +37,20 @@ class Batch(NamedTuple):
             self.num_target_tokens,
         )
 
+    def halves(self) -> list["Batch"]:
+        """Return the batch as two of half as many pairs; one pair alone is not cut."""
+        middle = len(self.source_BS) // 2
+        parts = [slice(middle), slice(middle, None)] if middle else [slice(None)]
+        return [
+            Batch(
+                self.source_BS[part],
+                self.input_BT[part],
+                self.target_BT[part],
+                int((self.target_BT[part] != self.input_BT[part, :1]).sum()),  # an input starts with padding
+            )
+            for part in parts
+        ]
+
 
 def collate(pairs: Sequence[tuple[Sequence[int], Sequence[int]]], *, end: int, padding: int) -> Batch:
     """Return one batch of pairs of ids that have no ends yet."""
@@ -103,5 +117,8 @@ def _cut(ordered: Indices, longest: npt.NDArray[Any], budget: int) -> Iterator[I
 
 
 def gather(corpus: EncodedCorpus, indices: Indices, *, end: int, padding: int) -> Batch:
-    """Return the batch of these pairs of a corpus."""
+    """Return the batch of these pairs of a corpus; of none, one row of padding that counts nothing."""
+    if len(indices) == 0:
+        nothing_11 = torch.full((1, 1), padding)
+        return Batch(nothing_11, nothing_11, nothing_11, 0)
     return collate([corpus[int(i)] for i in indices], end=end, padding=padding)  # type: ignore[misc]

@@ -3,7 +3,8 @@
 from dragoman.run.corpora import TrainingText
 from dragoman.run.evaluation import EvaluateOptions, Evaluation, evaluate, evaluate_outputs
 from dragoman.run.reporter import Reporter
-from dragoman.run.training import Outcome, TrainOptions, train
+from dragoman.run.session import Outcome
+from dragoman.run.training import TrainOptions, train
 
 __all__ = [
     "EvaluateOptions",

@@ -20,7 +20,8 @@ from dragoman.run.demo_corpus import (
     read_note,
 )
 from dragoman.run.reporter import Reporter
-from dragoman.run.training import Outcome, TrainOptions, train
+from dragoman.run.session import Outcome
+from dragoman.run.training import TrainOptions, train
 from dragoman.text import Corpus, Pair, open_corpus, usable_pairs
 from dragoman.translator import Translation, Translator, choose_device
 

@@ -11,12 +11,12 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from dragoman.data.durable import replace_durably
 from dragoman.errors import CheckpointError, CorpusError, UsageError
 from dragoman.run.folder import suffixes
 from dragoman.run.reporter import Reporter
 from dragoman.text import Corpus, Pair, check_corpus, languages_of, split_held_out, usable_pairs
 from dragoman.text.everyday import everyday_pairs
-from dragoman.train.checkpoint import replace_durably
 
 NUM_GENERATED = 30_000
 """Training pairs that the grammar generates."""

@@ -71,12 +71,6 @@ def peak_memory(device: torch.device) -> int | None:
     return peak if sys.platform == "darwin" else 1_024 * peak
 
 
-def is_out_of_memory(error: RuntimeError) -> bool:
-    """Whether torch could not get the memory it asked for; on the processor that is a plain RuntimeError."""
-    words = ("can't allocate memory", "not enough memory")
-    return isinstance(error, torch.OutOfMemoryError) or any(text in str(error) for text in words)
-
-
 def describe_device(device: torch.device) -> str:
     """Return a device in words, with what it has and why it may have been chosen."""
     if device.type == "cuda":

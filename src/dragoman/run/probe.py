@@ -10,15 +10,16 @@ import torch
 from dragoman.config import Config
 from dragoman.data import Batch, EncodedCorpus, gather, pad, plan_epoch
 from dragoman.data.batches import Indices
+from dragoman.errors import OutOfMemoryError
 from dragoman.model import CachedDecoder, Transformer
 from dragoman.model.arithmetic import forward_flops
-from dragoman.run.device import is_out_of_memory, peak_memory, sustained_flops
+from dragoman.run.device import peak_memory, sustained_flops
 from dragoman.run.reporter import Probe
 from dragoman.search import search
 from dragoman.text.ids import END
 from dragoman.train.loop import make_optimizer
 from dragoman.train.schedule import learning_rate
-from dragoman.train.step import train_step
+from dragoman.train.step import is_out_of_memory, train_step
 
 _MOST_STEPS = 20
 """So many give the mean of small models within some percent."""
@@ -52,6 +53,8 @@ def probe(
         torch.manual_seed(config.train.seed)
         try:
             return _Prober(config, corpus, device).measure(num_dev_pairs, seconds)
+        except OutOfMemoryError:
+            pass  # not even one pair at a time
         except RuntimeError as error:
             if not is_out_of_memory(error):
                 raise
@@ -74,6 +77,7 @@ class _Prober:
         )
         self.model = Transformer(config.model).to(device).train()
         self.model.use_fast_forms(config.train.fast)
+        self.num_cuts = 0
         self.optimizer = make_optimizer(self.model, config.train)
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate(1, config.train, config.model.d_model)
@@ -95,6 +99,7 @@ class _Prober:
             target_tokens_per_second=tokens / seconds_per_step,
             seconds_per_validation=self.validation_seconds(num_dev_pairs, seconds_per_flop),
             processor_share=share,
+            num_cuts=self.num_cuts,
             peak_bytes=peak,
             sustained_flops=sustained_flops(self.device),
         )
@@ -125,7 +130,8 @@ class _Prober:
         """Make one update from micro-batches and return its seconds."""
         started = time.perf_counter()
         batches = [self.batch(part) for part in parts]
-        train_step(self.model, batches, self.optimizer, self.config.train)
+        result = train_step(self.model, batches, self.optimizer, self.config.train)
+        self.num_cuts = max(self.num_cuts, result.num_cuts)
         return time.perf_counter() - started
 
     def batch(self, part: Indices) -> Batch:

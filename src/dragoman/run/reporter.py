@@ -58,6 +58,8 @@ class Probe:
     peak_bytes: int | None = None
     """Greatest memory: on a GPU that of all tensors, on the processor that of the whole process, Python and
     PyTorch included; None where the system does not tell."""
+    num_cuts: int = 0
+    """Times that a micro-batch was halved because memory did not suffice."""
     sustained_flops: float = 0.0
     """Float32 operations a second that the device sustains, by which the paper counts its cost (§6.1)."""
 

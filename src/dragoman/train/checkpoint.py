@@ -10,7 +10,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import safetensors.torch
@@ -19,6 +19,7 @@ from torch import Tensor
 
 from dragoman.data.durable import replace_durably, sealed, sync_folder, unsealed, write_durably
 from dragoman.errors import CheckpointError
+from dragoman.train.health import Health
 
 _MANIFEST = "checkpoints.json"
 
@@ -56,6 +57,9 @@ class Progress:
 
     num_worse: int = 0
     """Validations since then."""
+
+    health: Health = field(default_factory=Health)
+    """What is remembered of the losses."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +174,8 @@ class CheckpointKeeper:
         progress = json.loads(self._read(entry, "progress.json"))
         parameters = safetensors.torch.load(self._read(entry, "model.safetensors"))
         optimizer = safetensors.torch.load(self._read(entry, "optimizer.safetensors"))
-        return Progress(**progress), parameters, optimizer
+        health = Health(**progress.pop("health", {}))
+        return Progress(**progress, health=health), parameters, optimizer
 
     def load_parameters(self, entry: Entry) -> dict[str, Tensor]:
         """Return the parameters alone."""

@@ -1,51 +1,46 @@
 """The training loop."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Protocol
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import NamedTuple
 
+import numpy as np
 import torch
-from torch import Tensor
 
 from dragoman.config import TrainConfig
 from dragoman.data import Batch, EncodedCorpus, gather, plan_epoch
-from dragoman.errors import CheckpointError
+from dragoman.data.batches import Indices
 from dragoman.model import Transformer
 from dragoman.model.arithmetic import forward_flops
 from dragoman.text.ids import END
-from dragoman.train.checkpoint import CheckpointKeeper, Progress
+from dragoman.train.checkpoint import Progress
+from dragoman.train.health import (
+    MAX_SETBACKS,
+    after_skip,
+    after_step,
+    explain_not_learning,
+    give_up,
+    has_diverged,
+)
+from dragoman.train.run import Scores, TrainingRun
 from dragoman.train.schedule import learning_rate
-from dragoman.train.step import StepResult, train_step
-
-Scores = Mapping[str, float]
-
-
-class Observer(Protocol):
-    """Hears what happens; it changes nothing."""
-
-    def stepped(self, progress: Progress, result: StepResult, rate: float) -> None:
-        """One update was made."""
-
-    def validated(self, progress: Progress, scores: Scores, *, is_best: bool) -> None:
-        """The model was validated and saved."""
+from dragoman.train.state import go_back, load_newest, save
+from dragoman.train.step import train_step
 
 
-@dataclass(frozen=True)
-class TrainingRun:
-    """Everything a run consists of."""
+class _Step(NamedTuple):
+    """What comes next: the same on every rank, but for the micro-batches."""
 
-    model: Transformer
-    optimizer: torch.optim.Adam
-    config: TrainConfig
-    corpus_of_epoch: Callable[[int], EncodedCorpus]
-    """The encoded pairs of an epoch; another one each time when BPE-dropout is on."""
-    validate: Callable[[], Scores]
-    """Development scores of the model as it stands, ``loss`` among them."""
-    keeper: CheckpointKeeper
-    observer: Observer
-    stop_requested: Callable[[], bool]
-    """Asked after each step; True saves and ends the run."""
+    epoch: int
+    step_in_epoch: int
+    share: list[Indices]
+    """The micro-batches of this rank."""
+    num_source_tokens: int
+    num_target_tokens: int
+    flops: float
+    """Of all ranks, forward and backward."""
+    corpus: EncodedCorpus
 
 
 def make_optimizer(model: Transformer, config: TrainConfig) -> torch.optim.Adam:
@@ -72,39 +67,49 @@ def fit(run: TrainingRun, progress: Progress) -> tuple[Progress, str]:
         ``interrupted``. Interrupted, it has saved and can be resumed.
 
     Raises:
-        DivergedError: A gradient is not finite.
+        DivergedError: The run has diverged, also at an eighth of the rate.
         CheckpointError: A checkpoint cannot be written.
     """
-    config, started = run.config, time.monotonic() - progress.seconds
+    ranks, clock = run.parallel.ranks, _Clock(progress)
     run.model.train()
+    steps, num_cuts = _steps(run, progress), 0
     with torch.random.fork_rng(devices=_cuda_devices(run.model)):
-        for epoch, step_in_epoch, batches in _steps(run, progress):
-            rate = learning_rate(progress.step + 1, config, run.model.config.d_model)
-            for group in run.optimizer.param_groups:
-                group["lr"] = rate
-            torch.manual_seed(config.seed * 1_000_003 + progress.step)
-            result = train_step(run.model, batches, run.optimizer, config)
-            progress = replace(
-                progress,
-                step=progress.step + 1,
-                epoch=epoch,
-                step_in_epoch=step_in_epoch + 1,
-                num_target_tokens=progress.num_target_tokens + result.num_target_tokens,
-                num_source_tokens=progress.num_source_tokens + _num_source_tokens(run.model, batches),
-                flops=progress.flops + _flops(run.model, batches),
-                seconds=time.monotonic() - started,
+        while True:
+            step = next(steps)
+            progress, num_cuts = _make(run, progress, step, num_cuts)
+            if reason := has_diverged(progress.health):
+                if progress.health.num_setbacks == MAX_SETBACKS:
+                    raise give_up(reason, progress.step)
+                progress = go_back(run, progress)
+                run.observer.went_back(progress, reason)
+                steps = _steps(run, progress)
+                continue
+            seconds, num_stops = ranks.sum(
+                clock.seconds() if ranks.is_first else 0.0, float(run.stop_requested())
             )
-            run.observer.stepped(progress, result, rate)
-            ended = why_ended(progress, config)
-            if ended or progress.step % config.validation_interval_steps == 0:
-                progress = _validate_and_save(run, progress, started)
-                ended = ended or why_ended(progress, config)
+            progress = replace(progress, seconds=seconds)
+            ended = why_ended(progress, run.config)
+            if ended or progress.step % run.config.validation_interval_steps == 0:
+                progress = _validate_and_save(run, progress, clock)
+                ended = ended or why_ended(progress, run.config)
             if ended:
                 return progress, ended
-            if run.stop_requested():
+            if num_stops:
                 save(run, progress, validated=False)
                 return progress, "interrupted"
-    raise AssertionError("epochs do not end")
+
+
+def resume(run: TrainingRun, notice: Callable[[str], None]) -> Progress:
+    """Put the newest whole checkpoint into the run's model and optimizer, on every rank.
+
+    Args:
+        run: Its model and optimizer are changed, unless it has no checkpoint.
+        notice: Is told of checkpoints that are damaged; they are deleted.
+
+    Raises:
+        CheckpointError: Checkpoints are listed, but none of them is whole.
+    """
+    return load_newest(run, notice) or Progress()
 
 
 def why_ended(progress: Progress, config: TrainConfig) -> str | None:
@@ -118,10 +123,72 @@ def why_ended(progress: Progress, config: TrainConfig) -> str | None:
     return None
 
 
-def _steps(run: TrainingRun, progress: Progress) -> Iterator[tuple[int, int, list[Batch]]]:
-    """Yield epoch, step of the epoch and micro-batches, from where ``progress`` stands, without end."""
+def selection_score(scores: Scores, select_by: str) -> float:
+    """Return the score by which checkpoints are compared, greater is better.
+
+    Where nothing is translated there is no BLEU, and the loss decides.
+    """
+    return scores[select_by] if select_by != "loss" and select_by in scores else -scores["loss"]
+
+
+class _Clock:
+    """The time trained, that of the run before it was resumed included."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._started = time.monotonic() - progress.seconds
+
+    def seconds(self) -> float:
+        return time.monotonic() - self._started
+
+
+def _make(run: TrainingRun, progress: Progress, step: _Step, num_cuts: int) -> tuple[Progress, int]:
+    """Make one update; return how far the run has come, and how often micro-batches are to be halved."""
+    config, ranks = run.config, run.parallel.ranks
+    rate = learning_rate(progress.step + 1, config, run.model.config.d_model) * progress.health.rate_factor
+    for group in run.optimizer.param_groups:
+        group["lr"] = rate
+    torch.manual_seed((ranks.rank << 40) + config.seed * 1_000_003 + progress.step)
+    result = train_step(run.model, _batches(run, step, num_cuts), run.optimizer, config, run.parallel)
+    if result.num_cuts:
+        num_cuts += result.num_cuts
+        run.observer.notice(
+            f"step {progress.step + 1:,}: memory did not suffice; from here on micro-batches are cut into "
+            f"{2**num_cuts} parts, which changes speed and not the result"
+        )
+    health = progress.health
+    health = (
+        after_skip(health)
+        if result.is_skipped
+        else after_step(health, result.plain_loss, result.num_target_tokens)
+    )
+    if result.is_skipped:
+        run.observer.notice(
+            f"step {progress.step + 1:,}: loss or gradient is not finite; the update is skipped "
+            f"({health.num_skipped:,} so far)"
+        )
+    text = explain_not_learning(
+        health, run.entropy, step=progress.step + 1, rate=rate, warmup_steps=config.warmup_steps
+    )
+    if text is not None:
+        run.observer.notice(text)
+        health = replace(health, told_not_learning=True)
+    progress = replace(
+        progress,
+        step=progress.step + 1,
+        epoch=step.epoch,
+        step_in_epoch=step.step_in_epoch + 1,
+        num_target_tokens=progress.num_target_tokens + step.num_target_tokens,
+        num_source_tokens=progress.num_source_tokens + step.num_source_tokens,
+        flops=progress.flops + step.flops,
+        health=health,
+    )
+    run.observer.stepped(progress, result, rate)
+    return progress, num_cuts
+
+
+def _steps(run: TrainingRun, progress: Progress) -> Iterator[_Step]:
+    """Yield what comes next, from where ``progress`` stands, without end."""
     config, epoch, first = run.config, progress.epoch, progress.step_in_epoch
-    device, padding = run.model.output_weight_VD.device, run.model.padding
     while True:
         corpus = run.corpus_of_epoch(epoch)
         plan = plan_epoch(
@@ -132,16 +199,34 @@ def _steps(run: TrainingRun, progress: Progress) -> Iterator[tuple[int, int, lis
             micro_batch_tokens=config.micro_batch_tokens,
         )
         for step_in_epoch in range(first, len(plan)):
-            batches = [gather(corpus, part, end=END, padding=padding) for part in plan[step_in_epoch]]
-            yield epoch, step_in_epoch, [batch.to(device) for batch in batches]
+            parts = plan[step_in_epoch]
+            source, target = corpus.lengths[np.concatenate(parts)].sum(axis=0).tolist()
+            shapes = [(len(part), *corpus.lengths[part].max(axis=0).tolist()) for part in parts]
+            flops = sum(3 * forward_flops(run.model.config, *shape) for shape in shapes)
+            share = run.parallel.ranks.share(parts)
+            yield _Step(epoch, step_in_epoch, share, source, target, flops, corpus)
         epoch, first = epoch + 1, 0
 
 
-def _validate_and_save(run: TrainingRun, progress: Progress, started: float) -> Progress:
+def _batches(run: TrainingRun, step: _Step, num_cuts: int) -> list[Batch]:
+    """Return the micro-batches of this rank on its device."""
+    parts = [piece for part in step.share for piece in np.array_split(part, 2**num_cuts)]
+    device, padding = run.model.output_weight_VD.device, run.model.padding
+    return [
+        gather(step.corpus, part, end=END, padding=padding).to(device)
+        for part in parts
+        if len(part) or len(parts) == len(step.share)
+    ]
+
+
+def _validate_and_save(run: TrainingRun, progress: Progress, clock: _Clock) -> Progress:
     """Score the model, remember whether it is the best so far, and write a checkpoint."""
-    run.model.eval()
-    scores = run.validate()
-    run.model.train()
+    ranks = run.parallel.ranks
+    scores: Scores = {}
+    with run.parallel.evaluating():
+        if ranks.is_first:
+            scores = run.validate()
+    scores = ranks.from_first(scores)
     score = selection_score(scores, run.config.select_by)
     is_best = progress.best_score is None or score > progress.best_score
     progress = replace(
@@ -149,85 +234,11 @@ def _validate_and_save(run: TrainingRun, progress: Progress, started: float) -> 
         best_score=score if is_best else progress.best_score,
         best_step=progress.step if is_best else progress.best_step,
         num_worse=0 if is_best else progress.num_worse + 1,
-        seconds=time.monotonic() - started,
+        seconds=ranks.from_first(clock.seconds()),
     )
     save(run, progress, score=score)
     run.observer.validated(progress, scores, is_best=is_best)
     return progress
-
-
-def selection_score(scores: Scores, select_by: str) -> float:
-    """Return the score by which checkpoints are compared, greater is better.
-
-    Where nothing is translated there is no BLEU, and the loss decides.
-    """
-    return scores[select_by] if select_by != "loss" and select_by in scores else -scores["loss"]
-
-
-def _num_source_tokens(model: Transformer, batches: list[Batch]) -> int:
-    padding = model.source_padding
-    return sum(int((batch.source_BS != padding).sum()) for batch in batches)
-
-
-def _flops(model: Transformer, batches: list[Batch]) -> float:
-    shapes = [(*batch.source_BS.shape, batch.target_BT.size(1)) for batch in batches]
-    return sum(3 * forward_flops(model.config, *shape) for shape in shapes)
-
-
-def save(run: TrainingRun, progress: Progress, *, score: float | None = None, validated: bool = True) -> None:
-    """Write a checkpoint of the run as it stands, unless this step has one already."""
-    if not validated and run.keeper.last is not None and run.keeper.last.step == progress.step:
-        return
-    run.keeper.save(
-        progress, parameters_of(run.model), optimizer_tensors(run), score=score, validated=validated
-    )
-
-
-def resume(run: TrainingRun, notice: Callable[[str], None]) -> Progress:
-    """Put the newest whole checkpoint into the run's model and optimizer.
-
-    Args:
-        run: Its model and optimizer are changed, unless it has no checkpoint.
-        notice: Is told of checkpoints that are damaged; they are deleted.
-
-    Raises:
-        CheckpointError: Checkpoints are listed, but none of them is whole.
-    """
-    while (entry := run.keeper.last) is not None:
-        try:
-            progress, parameters, optimizer = run.keeper.load(entry)
-            break
-        except CheckpointError as error:
-            if len(run.keeper.entries) == 1:
-                raise
-            notice(f"{error.message}; going back to the one before")
-            run.keeper.drop(entry)
-    else:
-        return Progress()
-    run.model.load_state_dict(parameters)
-    for name, parameter in run.model.named_parameters():
-        run.optimizer.state[parameter] = {
-            "step": optimizer["step"].clone(),
-            "exp_avg": optimizer[f"exp_avg.{name}"].to(parameter.device),
-            "exp_avg_sq": optimizer[f"exp_avg_sq.{name}"].to(parameter.device),
-        }
-    return progress
-
-
-def parameters_of(model: Transformer) -> dict[str, Tensor]:
-    """Return the model's tensors by name; a tied tensor is one and has one name."""
-    return {name: tensor.detach() for name, tensor in model.state_dict().items()}
-
-
-def optimizer_tensors(run: TrainingRun) -> dict[str, Tensor]:
-    """Return Adam's two moments of every parameter, and its count of steps."""
-    tensors: dict[str, Tensor] = {}
-    for name, parameter in run.model.named_parameters():
-        state = run.optimizer.state[parameter]
-        tensors["step"] = torch.as_tensor(state["step"]).cpu()
-        tensors[f"exp_avg.{name}"] = state["exp_avg"]
-        tensors[f"exp_avg_sq.{name}"] = state["exp_avg_sq"]
-    return tensors
 
 
 def _cuda_devices(model: Transformer) -> list[torch.device]:

@@ -139,8 +139,9 @@ def loss_sums(model: Transformer, batch: Batch, smoothing: float, *, fast: bool 
         fast: Compute in chunks and never hold the logits of all positions.
     """
     x_BTD = model.decode(batch.input_BT, model.encode(batch.source_BS))
-    real_BT = batch.target_BT != model.padding
-    x_ND, target_N = x_BTD[real_BT], batch.target_BT[real_BT]
+    is_real = (batch.target_BT != model.padding).flatten()
+    row_N = is_real.nonzero_static(size=batch.num_target_tokens)[:, 0]  # known, so a GPU need not wait
+    x_ND, target_N = x_BTD.flatten(0, 1).index_select(0, row_N), batch.target_BT.flatten()[row_N]
     weight_VD, bias_V = model.output_weight_VD, model.output_bias_V
     if not fast:
         logit_NV = F.linear(x_ND, weight_VD, bias_V)

@@ -5,13 +5,13 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from dragoman.config import TrainConfig
 from dragoman.data import Batch
-from dragoman.errors import DivergedError
+from dragoman.errors import OutOfMemoryError
 from dragoman.model import Transformer
-from dragoman.train.loss import loss_sums
+from dragoman.train.parallel import Parallel
 
 
 class StepResult(NamedTuple):
@@ -29,6 +29,12 @@ class StepResult(NamedTuple):
     num_target_tokens: int
     """Target pieces of the step, ends of sentences included."""
 
+    is_skipped: bool = False
+    """Whether loss or gradient was not finite, so that the parameters are as they were."""
+
+    num_cuts: int = 0
+    """Times that micro-batches were halved because memory did not suffice."""
+
 
 def autocast(device: torch.device, precision: str) -> AbstractContextManager[None]:
     """Return a context in which matrix products are computed in ``precision``."""
@@ -39,41 +45,96 @@ def autocast(device: torch.device, precision: str) -> AbstractContextManager[Non
 
 
 def train_step(
-    model: Transformer, batches: Sequence[Batch], optimizer: torch.optim.Optimizer, config: TrainConfig
+    model: Transformer,
+    batches: Sequence[Batch],
+    optimizer: torch.optim.Optimizer,
+    config: TrainConfig,
+    parallel: Parallel | None = None,
 ) -> StepResult:
     """Update the parameters once from micro-batches that together are one batch.
 
     The loss is the sum over all target pieces divided by the pieces of the whole step, so it does not
-    matter how the step is cut.
+    matter how the step is cut: into micro-batches, over ranks, or further because memory does not suffice.
 
     Source: Vaswani et al. (2017), §5.1 and §5.3.
 
     Args:
         model: In training mode.
-        batches: Micro-batches on the model's device.
+        batches: The micro-batches of this rank, on the model's device.
         optimizer: Its learning rate is already that of this step.
         config: Label smoothing, clipping and precision; ``auto`` must have been resolved.
+        parallel: The model on several ranks; left out, this process is alone.
+
+    Returns:
+        What it did; an update that is not finite is skipped.
 
     Raises:
-        DivergedError: The gradient is not finite; the parameters are as they were.
+        OutOfMemoryError: A single pair does not fit, or a batch on one of several ranks.
     """
-    tokens = sum(batch.num_target_tokens for batch in batches)
-    device = model.output_weight_VD.device
-    smoothed, plain = torch.zeros((), device=device), torch.zeros((), device=device)
-    for batch in batches:
-        with autocast(device, config.precision):
-            loss = loss_sums(model, batch, config.label_smoothing, fast=config.fast)
-        (loss.smoothed / tokens).backward()  # type: ignore[no-untyped-call]
-        smoothed += loss.smoothed.detach()
-        plain += loss.plain.detach()
-    grad_norm = float(nn.utils.clip_grad_norm_(model.parameters(), config.max_grad_norm or torch.inf))
-    if not torch.isfinite(torch.tensor(grad_norm)):
+    parallel = parallel or Parallel(model, config)
+    tokens = int(parallel.ranks.sum(sum(batch.num_target_tokens for batch in batches))[0])
+    num_cuts = 0
+    while True:
+        try:
+            smoothed, plain = _accumulate(parallel, batches, config, tokens)
+            break
+        except RuntimeError as error:
+            if not is_out_of_memory(error):
+                raise
+            batches = _halves(batches, parallel, error)
+            num_cuts += 1
         optimizer.zero_grad(set_to_none=True)
-        raise DivergedError(
-            f"the gradient's length is {grad_norm} in a step of {tokens:,} target pieces",
-            hint="go on from the last checkpoint with a lower rate or shorter gradients: "
-            "--resume --set train.peak_rate=0.0005, or --resume --set train.max_grad_norm=1",
-        )
-    optimizer.step()
+    grad_norm = _grad_norm(model, config.max_grad_norm)
+    is_finite = bool(torch.isfinite(torch.tensor([grad_norm, smoothed])).all())
+    if is_finite:
+        optimizer.step()
     optimizer.zero_grad(set_to_none=True)
-    return StepResult(float(smoothed) / tokens, float(plain) / tokens, grad_norm, tokens)
+    return StepResult(smoothed / tokens, plain / tokens, grad_norm, tokens, not is_finite, num_cuts)
+
+
+def _accumulate(
+    parallel: Parallel, batches: Sequence[Batch], config: TrainConfig, tokens: int
+) -> tuple[float, float]:
+    """Add up the gradients of the whole step; return its loss with and without smoothing, summed."""
+    device = batches[0].source_BS.device
+    sums: list[Tensor] = []
+    for i, batch in enumerate(batches):
+        with parallel.exchange(now=i == len(batches) - 1):
+            with autocast(device, config.precision):
+                loss = parallel.loss(batch)
+            # averaging over the ranks makes the gradient of the step's mean of this sum
+            (loss.smoothed * (parallel.ranks.size / tokens)).backward()  # type: ignore[no-untyped-call]
+        sums.append(torch.stack([loss.smoothed.detach(), loss.plain.detach()]))
+    smoothed, plain = parallel.ranks.sum(*torch.stack(sums).sum(dim=0).tolist())
+    return smoothed, plain
+
+
+def _grad_norm(model: Transformer, limit: float | None) -> float:
+    """Return the length of the gradient, and scale it down to the limit if there is one."""
+    if limit is not None:
+        norm = nn.utils.clip_grad_norm_(model.parameters(), limit)
+    else:
+        norm = nn.utils.get_total_norm([p.grad for p in model.parameters() if p.grad is not None])
+    return float(norm.full_tensor() if hasattr(norm, "full_tensor") else norm)
+
+
+def _halves(batches: Sequence[Batch], parallel: Parallel, error: RuntimeError) -> list[Batch]:
+    """Return every micro-batch as two.
+
+    Raises:
+        OutOfMemoryError: Nothing is left to halve, or other ranks wait for what this one cannot compute.
+    """
+    largest = max(batches, key=lambda batch: batch.source_BS.numel() + batch.target_BT.numel())
+    rows, positions = largest.source_BS.size(0), max(largest.source_BS.size(1), largest.target_BT.size(1))
+    if parallel.ranks.size > 1 or rows == 1:
+        raise OutOfMemoryError(
+            f"memory does not suffice for a micro-batch of {rows:,} pairs of up to {positions:,} pieces",
+            hint="set train.micro_batch_tokens lower, or data.max_length if it is a single pair",
+        ) from error
+    return [half for batch in batches for half in batch.halves()]
+
+
+def is_out_of_memory(error: RuntimeError) -> bool:
+    """Whether torch could not get the memory it asked for; on the processor that is a plain RuntimeError."""
+    words = ("can't allocate memory", "not enough memory")
+    return isinstance(error, torch.OutOfMemoryError) or any(text in str(error) for text in words)

@@ -1,0 +1,311 @@
+"""One run of training, from prepared text to a model folder: on rank 0, and on the others."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+
+from dragoman.bundle import Bundle
+from dragoman.config import Config
+from dragoman.data import EncodedCorpus
+from dragoman.data.frequency import unigram_entropy
+from dragoman.errors import CorpusError
+from dragoman.evaluate import Scores
+from dragoman.model import Transformer
+from dragoman.run import folder as run_folder
+from dragoman.run.card import model_card
+from dragoman.run.corpora import TrainingText, encode, encode_dev, encode_with_dropout
+from dragoman.run.device import sustained_flops
+from dragoman.run.metrics import MetricsLog
+from dragoman.run.plan import make_plan
+from dragoman.run.reporter import Reporter, Sample
+from dragoman.run.scoring import score_pairs
+from dragoman.run.validation import DevSet, validate
+from dragoman.text import Tokenizer
+from dragoman.train.average import average
+from dragoman.train.checkpoint import CheckpointKeeper, Progress
+from dragoman.train.loop import fit, make_optimizer, resume, selection_score, why_ended
+from dragoman.train.parallel import Parallel
+from dragoman.train.ranks import Ranks
+from dragoman.train.run import TrainingRun
+from dragoman.train.step import StepResult
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run has come to."""
+
+    reason: str
+    """Why it ended: max_steps, max_minutes, patience, interrupted, dry_run or nothing_to_do."""
+    progress: Progress
+    folder: Path
+    dev_scores: Mapping[str, float]
+    """Scores of the model that was kept."""
+    test_scores: Scores | None
+    chosen: str
+    """Which parameters were kept, in words."""
+    test_files: tuple[Path, Path] | None = None
+    """Source and target files of the held-out test pairs, if they were split off."""
+    sustained_flops: float = 0.0
+    """Float32 operations a second that the device sustains, measured at the end."""
+
+    @property
+    def paper_flops(self) -> float:
+        """Cost of the training as the paper counts it: time times sustained operations (§6.1)."""
+        return self.progress.seconds * self.sustained_flops
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a run computes and writes."""
+
+    ranks: Ranks
+    device: torch.device
+    out: Path
+    stop_requested: Callable[[], bool]
+
+
+def learn_tokenizer(text: TrainingText, config: Config, reporter: Reporter) -> tuple[Tokenizer, Config]:
+    """Return the tokenizer and the configuration with the vocabulary that the corpus could carry."""
+    wanted = config.model.vocabulary_size
+    tokenizer = Tokenizer.train(
+        text.texts(), wanted, max_sentences=config.data.tokenizer_sentences, seed=config.train.seed
+    )
+    if tokenizer.vocabulary_size < wanted:
+        reporter.notice(
+            f"vocabulary of {tokenizer.vocabulary_size:,} pieces instead of {wanted:,}: "
+            "the corpus cannot carry more"
+        )
+    model = replace(config.model, vocabulary_size=tokenizer.vocabulary_size)
+    return tokenizer, replace(config, model=model)
+
+
+class Session:
+    """The run as rank 0 has it: it prepares, writes, validates and finishes."""
+
+    def __init__(
+        self,
+        text: TrainingText,
+        config: Config,
+        place: Place,
+        languages: tuple[str | None, str | None],
+        reporter: Reporter,
+    ) -> None:
+        self.text = text
+        self.place = place
+        self.out = out = place.out
+        self.reporter = reporter
+        tokenizer = run_folder.stored_tokenizer(out)
+        if tokenizer is None:
+            reporter.stage("learning the vocabulary")
+            tokenizer, config = learn_tokenizer(text, config, reporter)
+        self.config = config
+        is_new = run_folder.stored_config(out) is None
+        run_folder.create(out, text, config, tokenizer, languages)
+        reporter.stage("encoding the corpus")
+        try:
+            self.corpus = encode(text, tokenizer, config.data, _encoded(out), reporter)
+        except CorpusError:
+            if is_new:
+                run_folder.remove(out)
+            raise
+        dev = encode_dev(text, tokenizer, config.data, _encoded(out), reporter)
+        count = config.train.validation_sentences
+        self.dev = None if dev is None else DevSet(dev, [pair for _, pair in text.dev[:count]])
+        self.samples: list[Sample] = []
+        self.last_loss = 0.0
+        place.ranks.from_first(config)
+        keeper = CheckpointKeeper(
+            out / "training" / "checkpoints", config.train.average_checkpoints, reporter.notice
+        )
+        self.loop = _make_loop(config, place, self.corpus, self.corpus_of_epoch)
+        self.bundle = Bundle(config, tokenizer, self.loop.parallel.shown, *languages)
+        self.metrics = MetricsLog(
+            out / "metrics.jsonl", out / "tensorboard" if config.train.tensorboard else None
+        )
+        self.loop = replace(self.loop, validate=self.validate, keeper=keeper, observer=self)
+
+    def go(self) -> Outcome:
+        """Train to the end, or until a stop is requested, and write the model."""
+        progress = resume(self.loop, self.reporter.notice)
+        self.metrics.cut_after(progress.step, self.reporter.notice)
+        self.reporter.planned(make_plan(self.bundle.model, self.corpus, self.config, self.place.device))
+        if why_ended(progress, self.config.train):
+            self.reporter.notice(
+                f"nothing to do: at step {progress.step:,}, limit {self.config.train.max_steps:,}"
+            )
+            reason = "nothing_to_do"
+            self.metrics.close()
+            if run_folder.is_finished(self.out, progress.step):
+                return Outcome(reason, progress, self.out, {}, None, "")
+        else:
+            self.reporter.training_started(progress, self.config.train.max_steps)
+            reason = "error"
+            try:
+                progress, reason = fit(self.loop, progress)
+            finally:
+                self.reporter.training_ended(reason)
+                self.metrics.close()
+        if reason == "interrupted":
+            return Outcome(reason, progress, self.out, {}, None, "")
+        return self._finish(progress, reason)
+
+    def _finish(self, progress: Progress, reason: str) -> Outcome:
+        """Keep the better of the best checkpoint and the average of the last, and write the model."""
+        dev_scores, chosen = self._choose_parameters()
+        test_scores = None
+        if self.text.test:
+            self.reporter.stage(f"translating {len(self.text.test):,} test pairs")
+            test_scores = score_pairs(self.bundle, [pair for _, pair in self.text.test])
+        self.bundle.save(self.out, model_card(self.bundle, self.text, progress, dev_scores, test_scores))
+        run_folder.note_finished(self.out, progress.step)
+        return Outcome(
+            reason,
+            progress,
+            self.out,
+            dev_scores,
+            test_scores,
+            chosen,
+            run_folder.test_files(self.out),
+            sustained_flops(self.place.device),
+        )
+
+    def _choose_parameters(self) -> tuple[Mapping[str, float], str]:
+        keeper, model, key = self.loop.keeper, self.bundle.model.eval(), self.config.train.select_by
+        assert keeper is not None
+        best, last = keeper.best, keeper.last_validated(self.config.train.average_checkpoints)
+        if best is None:  # it was stopped before its first validation, and its limit is no longer ahead
+            return self.validate(), "the last step, which was not validated before"
+        if len(last) > 1:
+            self.reporter.stage(f"averaging the last {len(last)} checkpoints")
+            model.load_state_dict(average(keeper.load_parameters(entry) for entry in last))
+            scores = self.validate()
+            if self.dev is None:
+                return {}, f"the average of the last {len(last)} checkpoints"
+            if best.score is None or selection_score(scores, key) >= best.score:
+                return scores, f"the average of the last {len(last)} checkpoints"
+        model.load_state_dict(keeper.load_parameters(best))
+        return self.validate(), f"step {best.step:,}, the best by development {key}"
+
+    def corpus_of_epoch(self, epoch: int) -> EncodedCorpus:
+        """Return the encoded pairs of an epoch."""
+        if self.config.data.bpe_dropout == 0.0:
+            return self.corpus
+        seed = (self.config.train.seed, epoch)
+        corpus = encode_with_dropout(
+            self.text, self.bundle.tokenizer, self.config.data, _encoded(self.out), seed
+        )
+        self.place.ranks.wait()
+        return corpus
+
+    def validate(self) -> Mapping[str, float]:
+        """Return the development scores of the model as it stands; without pairs, training loss alone."""
+        if self.dev is None:
+            return {"loss": self.last_loss}
+        scores, self.samples = validate(self.bundle, self.dev)
+        return scores
+
+    def stepped(self, progress: Progress, result: StepResult, rate: float) -> None:
+        """Write a step down and report it."""
+        record: dict[str, object] = {"step": progress.step, "epoch": progress.epoch, "rate": rate}
+        if result.is_skipped:
+            record["skipped"] = True
+        else:
+            self.last_loss = result.plain_loss
+            record |= {
+                "loss": result.loss,
+                "plain_loss": result.plain_loss,
+                "grad_norm": result.grad_norm,
+                "target_tokens": result.num_target_tokens,
+            }
+        self.metrics.write(record)
+        self.reporter.stepped(progress, result, rate)
+
+    def validated(self, progress: Progress, scores: Mapping[str, float], *, is_best: bool) -> None:
+        """Write a validation down and report it."""
+        self.metrics.write({"step": progress.step, "epoch": progress.epoch, "validation": dict(scores)})
+        self.reporter.validated(progress, scores, self.samples, is_best=is_best)
+
+    def went_back(self, progress: Progress, reason: str) -> None:
+        """Write a setback down and tell it."""
+        factor = progress.health.rate_factor
+        self.metrics.cut_after(progress.step)
+        self.metrics.write({"step": progress.step, "setback": reason, "rate_factor": factor})
+        self.notice(
+            f"{reason}; back to step {progress.step:,}, and on with {factor:g} of the rate "
+            f"(time {progress.health.num_setbacks})"
+        )
+
+    def notice(self, text: str) -> None:
+        """Tell the user."""
+        self.reporter.notice(text)
+
+
+def follow(place: Place, reporter: Reporter) -> Outcome:
+    """Train as one of the ranks that are not the first: it reads what rank 0 has prepared."""
+    config: Config = place.ranks.from_first(Config())
+    folder = _encoded(place.out)
+    corpus = EncodedCorpus(folder / "train.bin")
+
+    def corpus_of_epoch(_: int) -> EncodedCorpus:
+        if config.data.bpe_dropout == 0.0:
+            return corpus
+        place.ranks.wait()
+        return EncodedCorpus(folder / "epoch.bin")
+
+    loop = _make_loop(config, place, corpus, corpus_of_epoch)
+    progress, reason = resume(loop, reporter.notice), "nothing_to_do"
+    if not why_ended(progress, config.train):
+        reporter.training_started(progress, config.train.max_steps)
+        progress, reason = fit(loop, progress)
+        reporter.training_ended(reason)
+    return Outcome(reason, progress, place.out, {}, None, "")
+
+
+class _Silent:
+    """Hears everything and says nothing."""
+
+    def stepped(self, progress: Progress, result: StepResult, rate: float) -> None:
+        """Say nothing."""
+
+    def validated(self, progress: Progress, scores: Mapping[str, float], *, is_best: bool) -> None:
+        """Say nothing."""
+
+    def went_back(self, progress: Progress, reason: str) -> None:
+        """Say nothing."""
+
+    def notice(self, text: str) -> None:
+        """Say nothing."""
+
+
+def _make_loop(
+    config: Config, place: Place, corpus: EncodedCorpus, corpus_of_epoch: Callable[[int], EncodedCorpus]
+) -> TrainingRun:
+    """Return what a rank trains; rank 0 puts its validation, its keeper and its observer in."""
+
+    def first_weights() -> Transformer:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(config.train.seed)
+            return Transformer(config.model)
+
+    model = first_weights().to(place.device)
+    model.use_fast_forms(config.train.fast)
+    parallel = Parallel(model, config.train, place.ranks)
+    return TrainingRun(
+        parallel=parallel,
+        optimizer=make_optimizer(parallel.model, config.train),
+        config=config.train,
+        corpus_of_epoch=corpus_of_epoch,
+        first_weights=first_weights,
+        entropy=unigram_entropy(corpus),
+        validate=dict,
+        keeper=None,
+        observer=_Silent(),
+        stop_requested=place.stop_requested,
+    )
+
+
+def _encoded(out: Path) -> Path:
+    """Return the folder of the encoded pairs."""
+    return out / "training" / "encoded"

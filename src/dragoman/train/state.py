@@ -1,0 +1,124 @@
+"""A run's state: written to a checkpoint, and put back from one, on every rank."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from dragoman.errors import CheckpointError
+from dragoman.train.checkpoint import CheckpointKeeper, Progress
+from dragoman.train.health import Health, is_well, set_back
+from dragoman.train.run import TrainingRun
+
+Loaded = tuple[Progress, dict[str, Tensor], dict[str, Tensor]]
+
+
+def save(run: TrainingRun, progress: Progress, *, score: float | None = None, validated: bool = True) -> None:
+    """Write a checkpoint of the run as it stands, unless an unvalidated one would repeat the last.
+
+    Every rank must ask; the first one writes.
+    """
+    keeper = run.keeper
+    if run.parallel.ranks.from_first(
+        not validated and keeper is not None and keeper.last is not None and keeper.last.step == progress.step
+    ):
+        return
+    parameters = run.parallel.whole(parameters_of(run.model))
+    moments = run.parallel.whole(_moments(run))
+    if keeper is not None:
+        keeper.save(progress, parameters, moments, score=score, validated=validated)
+    run.parallel.ranks.wait()
+
+
+def load_newest(run: TrainingRun, notice: Callable[[str], None]) -> Progress | None:
+    """Put the newest whole checkpoint into the run; return None if there is none."""
+    loaded = None if run.keeper is None else _newest(run.keeper, notice, lambda _: True)
+    return _put(run, loaded)
+
+
+def go_back(run: TrainingRun, progress: Progress) -> Progress:
+    """Put the newest checkpoint whose health is good into the run, or its first weights.
+
+    The checkpoint is written anew with the setback in it, so that a run that is killed knows of it.
+
+    Args:
+        run: Has diverged.
+        progress: Where.
+    """
+    keeper = run.keeper
+    loaded = (
+        None if keeper is None else _newest(keeper, run.observer.notice, lambda saved: is_well(saved.health))
+    )
+    saved = _put(run, loaded)
+    if saved is None:
+        run.parallel.fill(parameters_of(run.model), parameters_of(run.first_weights()))
+        return Progress(health=set_back(progress.health, Health()), seconds=progress.seconds)
+    saved = replace(saved, health=set_back(progress.health, saved.health), seconds=progress.seconds)
+    entry = run.parallel.ranks.from_first(None if keeper is None else keeper.last)
+    assert entry is not None
+    save(run, saved, score=entry.score, validated=entry.validated)
+    return saved
+
+
+def parameters_of(model: torch.nn.Module) -> dict[str, Tensor]:
+    """Return the model's tensors by name; a tied tensor is one and has one name."""
+    return {name: tensor.detach() for name, tensor in model.state_dict().items()}
+
+
+def _moments(run: TrainingRun) -> dict[str, Tensor]:
+    """Return Adam's two moments of every parameter, and its count of steps, of which all are equal."""
+    tensors: dict[str, Tensor] = {}
+    for name, parameter in run.model.named_parameters():
+        state = run.optimizer.state[parameter]
+        tensors["step"] = state["step"]
+        tensors[f"exp_avg.{name}"] = state["exp_avg"]
+        tensors[f"exp_avg_sq.{name}"] = state["exp_avg_sq"]
+    return tensors
+
+
+def _newest(
+    keeper: CheckpointKeeper, notice: Callable[[str], None], wanted: Callable[[Progress], bool]
+) -> Loaded | None:
+    """Return the newest checkpoint that is whole and wanted; those that are newer are deleted.
+
+    Raises:
+        CheckpointError: The only one that is left is damaged.
+    """
+    while (entry := keeper.last) is not None:
+        try:
+            loaded = keeper.load(entry)
+            if wanted(loaded[0]):
+                return loaded
+        except CheckpointError as error:
+            if len(keeper.entries) == 1:
+                raise
+            notice(f"{error.message}; going back to the one before")
+        keeper.drop(entry)
+    return None
+
+
+def _put(run: TrainingRun, loaded: Loaded | None) -> Progress | None:
+    """Put what rank 0 has loaded into the model and the optimizer of every rank."""
+    progress = run.parallel.ranks.from_first(None if loaded is None else loaded[0])
+    if progress is None:
+        _forget_moments(run)
+        return None
+    _, parameters, moments = loaded or (None, {}, {})
+    run.parallel.fill(parameters_of(run.model), parameters)
+    _forget_moments(run)
+    mine = _moments(run)
+    run.parallel.fill(mine, moments)
+    for parameter in run.model.parameters():
+        run.optimizer.state[parameter]["step"].copy_(mine["step"])
+    return progress
+
+
+def _forget_moments(run: TrainingRun) -> None:
+    """Let Adam begin anew."""
+    for parameter in run.model.parameters():
+        run.optimizer.state[parameter] = {
+            "step": torch.zeros((), device=parameter.device),
+            "exp_avg": torch.zeros_like(parameter),
+            "exp_avg_sq": torch.zeros_like(parameter),
+        }
