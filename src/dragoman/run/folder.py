@@ -4,10 +4,13 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
+
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
 
 from dragoman.bundle import CONFIG, TOKENIZER, WEIGHTS
 from dragoman.config import Config, config_to_toml, read_config
@@ -281,6 +284,34 @@ def is_finished(out: Path, step: int) -> bool:
 
 def _checksums_of_model(out: Path) -> dict[str, str]:
     return {name: hashlib.sha256((out / name).read_bytes()).hexdigest() for name in (TOKENIZER, WEIGHTS)}
+
+
+def check_fits(out: Path, expected: Mapping[str, Tensor]) -> None:
+    """Refuse checkpoints of another model before anything of them is used.
+
+    Args:
+        out: The folder of the run; the headers of its newest checkpoint are read.
+        expected: The tensors of the run's model, by name.
+
+    Raises:
+        CheckpointError: With the first tensor that differs.
+    """
+    path = max((out / "training" / "checkpoints").glob("step-*/model.safetensors"), default=None)
+    if path is None:
+        return
+    try:
+        with safe_open(path, "pt") as file:
+            found = {name: file.get_slice(name).get_shape() for name in file.keys()}  # noqa: SIM118
+    except (OSError, SafetensorError):
+        return  # damaged: its checksum will tell
+    wanted = {name: list(tensor.shape) for name, tensor in expected.items()}
+    for name in sorted({*found, *wanted}):
+        if found.get(name) != wanted.get(name):
+            raise CheckpointError(
+                f"{path}: the checkpoint is of a model of another vocabulary or size: {name} has shape "
+                f"{found.get(name)}, the model of this run {wanted.get(name)}",
+                hint="put the checkpoints of this run back, or train into a new folder",
+            )
 
 
 def check_space(out: Path, num_parameters: int, num_checkpoints: int) -> None:

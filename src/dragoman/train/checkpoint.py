@@ -106,13 +106,12 @@ class CheckpointKeeper:
     @property
     def last(self) -> Entry | None:
         """The checkpoint with the most steps."""
-        return max(self.entries, key=lambda entry: entry.step, default=None)
+        return max(self.entries, key=_step, default=None)
 
     @property
     def best(self) -> Entry | None:
         """The checkpoint with the greatest score, the earliest of equals."""
-        scored = [entry for entry in self.entries if entry.score is not None]
-        return max(scored, key=lambda entry: (entry.score or 0.0, -entry.step), default=None)
+        return _best(self.entries)
 
     def last_validated(self, count: int) -> list[Entry]:
         """Return the last ``count`` checkpoints that were saved by a validation, oldest first."""
@@ -154,8 +153,7 @@ class CheckpointKeeper:
             shutil.rmtree(self.folder / name, ignore_errors=True)
             temporary.rename(self.folder / name)
             sync_folder(self.folder)
-            self._list([*kept, entry])
-            self._list(self._kept())
+            self._list(self._kept([*kept, entry]))
             self._remove_unlisted()
         except (OSError, SafetensorError) as error:
             shutil.rmtree(temporary, ignore_errors=True)
@@ -220,10 +218,11 @@ class CheckpointKeeper:
             )
         return content
 
-    def _kept(self) -> list[Entry]:
-        wanted = {entry.step for entry in self.last_validated(self._keep_last)}
-        wanted |= {entry.step for entry in (self.last, self.best) if entry is not None}
-        return [entry for entry in self.entries if entry.step in wanted]
+    def _kept(self, entries: list[Entry]) -> list[Entry]:
+        validated = sorted((entry for entry in entries if entry.validated), key=_step)
+        best = _best(entries)
+        wanted = {entry.step for entry in validated[-self._keep_last :]} | {max(map(_step, entries))}
+        return [entry for entry in entries if entry.step in wanted or entry == best]
 
     def _list(self, entries: list[Entry]) -> None:
         replace_durably(self.folder / _MANIFEST, _manifest(entries))
@@ -271,6 +270,11 @@ def _step(entry: Entry) -> int:
     return entry.step
 
 
+def _best(entries: list[Entry]) -> Entry | None:
+    scored = [entry for entry in entries if entry.score is not None]
+    return max(scored, key=lambda entry: (entry.score or 0.0, -entry.step), default=None)
+
+
 def _folder_name(step: int, validated: bool) -> str:
     """Return the name of a checkpoint's folder; of one step, both kinds can lie side by side."""
     return f"step-{step:08d}{'' if validated else '-interrupted'}"
@@ -291,19 +295,3 @@ def _entries(path: Path) -> list[Entry]:
 
 def _packed(tensors: Mapping[str, Tensor]) -> bytes:
     return safetensors.torch.save({name: tensor.contiguous() for name, tensor in tensors.items()})
-
-
-def check_fits(parameters: Mapping[str, Tensor], expected: Mapping[str, Tensor], folder: Path) -> None:
-    """Refuse the parameters of a checkpoint in ``folder`` that belong to another model.
-
-    Raises:
-        CheckpointError: With the first tensor that differs.
-    """
-    for name in sorted({*parameters, *expected}):
-        found, wanted = (list(t[name].shape) if name in t else None for t in (parameters, expected))
-        if found != wanted:
-            raise CheckpointError(
-                f"{folder}: the checkpoint is of a model of another vocabulary or size: {name} has shape "
-                f"{found or 'none'}, the model of this run {wanted or 'none'}",
-                hint="put the checkpoints of this run back, or train into a new folder",
-            )
