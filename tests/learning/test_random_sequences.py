@@ -17,6 +17,7 @@ from dragoman.text.ids import END
 from dragoman.train.checkpoint import CheckpointKeeper, Progress
 from dragoman.train.loop import TrainingRun, fit, make_optimizer
 from dragoman.train.loss import loss_sums
+from dragoman.train.parallel import Parallel
 from tiny_models import tiny_config
 
 pytestmark = pytest.mark.untraced
@@ -51,6 +52,10 @@ class Silent:
     def stepped(self, *_: Any) -> None: ...
 
     def validated(self, *_: Any, **__: Any) -> None: ...
+
+    def went_back(self, *_: Any) -> None: ...
+
+    def notice(self, text: str) -> None: ...
 
 
 def corpora(task: Task, longest: int, seed: int, folder: Path) -> tuple[EncodedCorpus, EncodedCorpus]:
@@ -104,10 +109,12 @@ def perplexity(
     torch.manual_seed(seed)
     model = Transformer(tiny_config(**SIZES))
     run = TrainingRun(
-        model=model,
+        parallel=Parallel(model, config),
         optimizer=make_optimizer(model, config),
         config=config,
         corpus_of_epoch=lambda _: train,
+        first_weights=lambda: model,
+        entropy=math.inf,
         validate=lambda: {"loss": loss_of(model, dev)},
         keeper=CheckpointKeeper(folder / "checkpoints", 1),
         observer=Silent(),

@@ -10,9 +10,10 @@ import torch
 from dragoman.cli.progress import plan_lines, probe_lines
 from dragoman.config import Config, SearchConfig, TrainConfig
 from dragoman.data import EncodedCorpus, encode_corpus
+from dragoman.errors import OutOfMemoryError
 from dragoman.model import Transformer
 from dragoman.run import probe as probing
-from dragoman.run.device import describe_device, is_out_of_memory, peak_memory
+from dragoman.run.device import describe_device, peak_memory
 from dragoman.run.plan import make_plan
 from dragoman.run.probe import probe
 from dragoman.run.reporter import Plan, Probe
@@ -89,12 +90,13 @@ def test_a_probe_leaves_the_global_generator_alone(corpus: EncodedCorpus) -> Non
 @pytest.mark.parametrize(
     "error",
     [
+        OutOfMemoryError("memory does not suffice for a micro-batch of 1 pairs"),
         torch.OutOfMemoryError("CUDA out of memory"),
         RuntimeError("[enforce fail] . DefaultCPUAllocator: can't allocate memory: you tried to allocate"),
     ],
 )
 def test_a_step_that_does_not_fit_is_a_result(
-    error: RuntimeError, corpus: EncodedCorpus, monkeypatch: pytest.MonkeyPatch
+    error: Exception, corpus: EncodedCorpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Out of memory is told with the key that helps; no traceback is shown."""
 
@@ -120,17 +122,9 @@ def test_other_faults_are_not_hidden(corpus: EncodedCorpus, monkeypatch: pytest.
         probe(tiny_settings(), corpus, CPU)
 
 
-def test_memory_that_cannot_be_had_is_recognized() -> None:
-    """The error that torch really raises for a petabyte is one of memory."""
-    with pytest.raises(RuntimeError) as caught:
-        torch.empty(2**50, dtype=torch.uint8)
-
-    assert is_out_of_memory(caught.value)
-
-
 def test_the_lines_tell_time_memory_and_cost(corpus: EncodedCorpus) -> None:
     """Hours are steps times seconds plus validations; the cost is time times the sustained rate."""
-    measured = Probe(5, 2.0, 4_870.0, 100.0, 1.9, 300 * 2**20, 1e9)
+    measured = Probe(5, 2.0, 4_870.0, 100.0, 1.9, 300 * 2**20, 0, 1e9)
     plan = replace(planned(corpus, tiny_settings(validation_interval_steps=100)), num_steps=3_600)
 
     assert probe_lines(plan, measured) == [
@@ -143,16 +137,23 @@ def test_the_lines_tell_time_memory_and_cost(corpus: EncodedCorpus) -> None:
 
 def test_a_busy_processor_is_told(corpus: EncodedCorpus) -> None:
     """Where other work took the processor, the lines say that the time is too long."""
-    lines = probe_lines(planned(corpus, tiny_settings()), Probe(5, 3e3, 10.0, 0.0, 0.12, None, 1e9))
+    lines = probe_lines(planned(corpus, tiny_settings()), Probe(5, 3e3, 10.0, 0.0, 0.12, None, 0, 1e9))
 
     assert "time: about 13.9 days" in lines[2]
     assert lines[3] == "only 12% of one processor was free for it; alone it will be faster"
 
 
+def test_micro_batches_that_were_cut_are_told(corpus: EncodedCorpus) -> None:
+    """Where a micro-batch was cut to fit, the lines say which size would have fitted."""
+    lines = probe_lines(planned(corpus, tiny_settings()), Probe(5, 1.0, 10.0, num_cuts=2))
+
+    assert lines[3].endswith("they are cut into 4: set train.micro_batch_tokens=25")
+
+
 def test_a_limit_in_minutes_shortens_the_estimate(corpus: EncodedCorpus) -> None:
     """With ``train.max_minutes`` the lines say near which step it ends, and what that costs."""
     plan = planned(corpus, tiny_settings(max_minutes=10.0))
-    lines = probe_lines(plan, Probe(5, 3.0, 100.0, 0.0, 1.0, None, 1e9))
+    lines = probe_lines(plan, Probe(5, 3.0, 100.0, 0.0, 1.0, None, 0, 1e9))
 
     assert "memory: not told by this system" in lines[1]
     assert lines[3] == "train.max_minutes ends it after 10 minutes, near step 200"
