@@ -2,8 +2,8 @@
 
 The file holds the ids of all pairs, source and target in turn, then where each begins, then a footer of
 JSON with the key, the SHA-256 of all of it, and the footer's length. It is written under a temporary name
-and renamed when whole. Before it is used a second time its checksum is compared, which takes about half a
-second a gigabyte.
+and renamed when whole. Before it is used a second time its checksum is compared, which takes a second
+or two a gigabyte.
 """
 
 import hashlib
