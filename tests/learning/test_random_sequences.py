@@ -15,9 +15,10 @@ from dragoman.model import Transformer
 from dragoman.text import Pair
 from dragoman.text.ids import END
 from dragoman.train.checkpoint import CheckpointKeeper, Progress
-from dragoman.train.loop import TrainingRun, fit, make_optimizer
+from dragoman.train.loop import fit, make_optimizer
 from dragoman.train.loss import loss_sums
 from dragoman.train.parallel import Parallel
+from dragoman.train.run import TrainingRun
 from tiny_models import tiny_config
 
 pytestmark = pytest.mark.untraced
