@@ -9,7 +9,7 @@
     ├── CheckpointError         saved training state that cannot be used                    exit code 1
     ├── DivergedError           training that has left the finite numbers                   exit code 1
     ├── OutOfMemoryError        a batch that does not fit into memory, however it is cut    exit code 1
-    ├── RanksError              processes that cannot train together                        exit code 1
+    ├── RanksError              processes that cannot train together                        exit code 3
     ├── ScoreError              outputs and references that cannot be compared              exit code 1
     └── MissingDependencyError  an optional package that is not installed                   exit code 1
 
@@ -70,7 +70,9 @@ class OutOfMemoryError(DragomanError):
 
 
 class RanksError(DragomanError):
-    """Processes that cannot train together, or cannot any longer."""
+    """Processes that cannot train together, or cannot any longer: one has ended for a reason of its own."""
+
+    exit_code = 3
 
 
 class ScoreError(DragomanError):

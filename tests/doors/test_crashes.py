@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.data.durable import unsealed
+from dragoman.storage.durable import unsealed
 from tiny_runs import SETTINGS, remains, write_corpus
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "NO_COLOR": "1", "OMP_NUM_THREADS": "1"}

@@ -10,8 +10,9 @@ import torch
 from dragoman.config import TrainConfig
 from dragoman.data import collate
 from dragoman.model import Transformer
+from dragoman.storage.progress import Health
 from dragoman.text.ids import END
-from dragoman.train.health import Health, after_step, explain_not_learning, has_diverged
+from dragoman.train.health import after_step, explain_not_learning, has_diverged
 from dragoman.train.loop import make_optimizer
 from dragoman.train.step import train_step
 from tiny_models import tiny_config

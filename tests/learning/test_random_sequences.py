@@ -12,9 +12,10 @@ import torch
 from dragoman.config import TrainConfig
 from dragoman.data import EncodedCorpus, encode_corpus, gather, plan_epoch
 from dragoman.model import Transformer
+from dragoman.storage.checkpoint import CheckpointKeeper
+from dragoman.storage.progress import Progress
 from dragoman.text import Pair
 from dragoman.text.ids import END
-from dragoman.train.checkpoint import CheckpointKeeper, Progress
 from dragoman.train.loop import fit, make_optimizer
 from dragoman.train.loss import loss_sums
 from dragoman.train.parallel import Parallel

@@ -24,6 +24,7 @@ Results go to standard output, progress and complaints to standard error. Every 
 | 0 | done; also when the reader of a pipe leaves early |
 | 1 | text, data, or a model that cannot be used |
 | 2 | a command or a configuration that breaks a rule |
+| 3 | one of several ranks was lost |
 | 130 | interrupted by the keyboard |
 | 143 | ended by SIGTERM |
 """

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from dragoman.run.reporter import Plan, Probe, Reporter, Sample
-from dragoman.train.checkpoint import Progress as RunProgress
+from dragoman.storage.progress import Progress as RunProgress
 from dragoman.train.step import StepResult
 
 _PLAIN_SECONDS = 15.0

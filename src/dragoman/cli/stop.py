@@ -22,7 +22,7 @@ class StopSignals:
 
     def __init__(self, *, quiet: bool = False) -> None:
         self.graceful = False
-        self._quiet = quiet
+        self.quiet = quiet
         self.exit_code: int | None = None
         self._before: dict[signal.Signals, object] = {}
 
@@ -44,6 +44,6 @@ class StopSignals:
         if repeated or not self.graceful:
             click.echo("\nstopped", err=True)
             raise click.exceptions.Exit(self.exit_code)
-        if self._quiet:
+        if self.quiet:
             return
         click.echo("\nstopping after this step, and saving; once more to stop at once", err=True)

@@ -4,20 +4,19 @@ from rich.console import Console
 
 from dragoman.cli.progress import TerminalReporter
 from dragoman.cli.stop import StopSignals
-from dragoman.train.checkpoint import Progress
+from dragoman.storage.progress import Progress
 
 
 class StoppableReporter(TerminalReporter):
     """Shows a run, and lets signals wait for the end of a step while the loop goes on.
 
     Args:
-        signals: Told when the loop begins and ends.
+        signals: Told when the loop begins and ends; where they are quiet, nothing is shown.
         samples: Whether to show translated sentences at each validation.
-        quiet: Show nothing, as ranks do that are not the first.
     """
 
-    def __init__(self, signals: StopSignals, *, samples: bool = True, quiet: bool = False) -> None:
-        super().__init__(Console(quiet=True) if quiet else None, samples=samples)
+    def __init__(self, signals: StopSignals, *, samples: bool = True) -> None:
+        super().__init__(Console(quiet=True) if signals.quiet else None, samples=samples)
         self._signals = signals
 
     def training_started(self, progress: Progress, num_steps: int) -> None:

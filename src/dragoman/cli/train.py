@@ -75,10 +75,8 @@ def command(
     is_rank = "RANK" in os.environ
     if ranks is not None and ranks > 1 and not is_rank and not dry_run:
         context.exit(launch(ranks, sys.argv[1:]))
-    is_quiet = is_rank and os.environ["RANK"] != "0"
-    with StopSignals(quiet=is_quiet) as signals:
-        from dragoman.cli.stoppable import StoppableReporter
-        from dragoman.run import TrainOptions, train
+    with StopSignals(quiet=is_rank and os.environ["RANK"] != "0") as signals:
+        from dragoman.run import TrainOptions
 
         options = TrainOptions(
             source_language=source_language,
@@ -92,26 +90,32 @@ def command(
             device=device,
             dry_run=dry_run,
         )
-        try:
-            outcome = train(
-                corpus,
-                out,
-                options,
-                reporter=StoppableReporter(signals, quiet=is_quiet),
-                stop_requested=_stop(signals),
-            )
-        except click.exceptions.Exit:
-            if (out / "training" / "config.toml").exists():
-                click.echo(f"go on with '{_resume_command(corpus, out, options)}'", err=True)
-            raise
-    if is_quiet:
-        context.exit(signals.exit_code or 0)
-    if outcome.reason == "interrupted":
-        again = _resume_command(corpus, out, options)
+        context.exit(_train(corpus, out, options, signals))
+
+
+def _train(corpus: tuple[Path, ...], out: Path, options: "TrainOptions", signals: StopSignals) -> int:
+    """Train, tell how it went or how to go on, and return the exit code."""
+    from dragoman.cli.stoppable import StoppableReporter
+    from dragoman.run import train
+
+    again = _resume_command(corpus, out, options)
+    try:
+        outcome = train(
+            corpus, out, options, reporter=StoppableReporter(signals), stop_requested=_stop(signals)
+        )
+    except click.exceptions.Exit:
+        if (out / "training" / "config.toml").exists() and not signals.quiet:
+            click.echo(f"go on with '{again}'", err=True)
+        raise
+    is_interrupted = outcome.reason == "interrupted"
+    if signals.quiet:
+        return (signals.exit_code or 1) if is_interrupted else 0
+    if is_interrupted:
         click.echo(f"saved at step {outcome.progress.step:,}; go on with '{again}'", err=True)
-        context.exit(signals.exit_code or 1)
+        return signals.exit_code or 1
     for line in summary(outcome):
         click.echo(line)
+    return 0
 
 
 def _stop(signals: StopSignals) -> Callable[[], bool]:
@@ -136,6 +140,7 @@ def _resume_command(corpus: tuple[Path, ...], out: Path, options: "TrainOptions"
         ("--target", options.target_language),
         *(("--dev", path) for path in options.dev),
         *(("--test", path) for path in options.test),
+        ("--ranks", os.environ["WORLD_SIZE"] if LAUNCHER in os.environ else None),
         ("--device", None if options.device == "auto" else options.device),
     ]
     words = [str(word) for name, value in named if value is not None for word in (name, value)]

@@ -7,7 +7,7 @@ from dragoman.bundle import Bundle
 from dragoman.evaluate import Scores
 from dragoman.model.arithmetic import num_parameters
 from dragoman.run.corpora import TrainingText
-from dragoman.train.checkpoint import Progress
+from dragoman.storage.progress import Progress
 
 
 def model_card(

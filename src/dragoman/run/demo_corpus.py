@@ -11,10 +11,10 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from dragoman.data.durable import replace_durably
 from dragoman.errors import CheckpointError, CorpusError, UsageError
 from dragoman.run.folder import suffixes
 from dragoman.run.reporter import Reporter
+from dragoman.storage.durable import replace_durably
 from dragoman.text import Corpus, Pair, check_corpus, languages_of, split_held_out, usable_pairs
 from dragoman.text.everyday import everyday_pairs
 

@@ -14,10 +14,10 @@ from torch import Tensor
 
 from dragoman.bundle import CONFIG, TOKENIZER, WEIGHTS
 from dragoman.config import Config, config_to_toml, read_config
-from dragoman.data.durable import replace_durably, sealed, unsealed
 from dragoman.errors import CheckpointError, ConfigError, CorpusError, UsageError
 from dragoman.run.corpora import NumberedPair, TrainingText
 from dragoman.run.lock import LOCK, FolderLock
+from dragoman.storage.durable import replace_durably, sealed, unsealed
 from dragoman.text import Tokenizer
 
 _SEAL = "# The SHA-256 of what follows; change keys of a resumed run with --set: "

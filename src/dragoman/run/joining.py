@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from typing import NamedTuple
 
 import torch
 from torch import distributed
@@ -38,48 +39,90 @@ def joined(device: str) -> Iterator[tuple[Ranks, torch.device]]:
         UsageError: The device cannot be had.
         RanksError: The ranks cannot meet, or one of them is lost.
     """
-    size = int(os.environ.get("WORLD_SIZE", "1"))
-    if size == 1:
+    place = _place()
+    if place.size == 1:
         yield Ranks(), choose_device(device)
         return
-    ranks, local = Ranks(int(os.environ["RANK"]), size), int(os.environ.get("LOCAL_RANK", "0"))
-    own_device = _own_device(device, local)
-    if os.environ.get("LOCAL_WORLD_SIZE") == str(size):
+    own_device = _own_device(device, place)
+    if place.local_size == place.size:
         loopback = "lo0" if sys.platform == "darwin" else "lo"
         os.environ.setdefault("GLOO_SOCKET_IFNAME", loopback)
         os.environ.setdefault("NCCL_SOCKET_IFNAME", loopback)
-    meeting_file = os.environ.get(MEETING_FILE)
     try:
-        distributed.init_process_group(
-            "cpu:gloo,cuda:nccl" if own_device.type == "cuda" else "gloo",
-            init_method="env://" if meeting_file is None else f"file://{meeting_file}",
-            rank=ranks.rank,
-            world_size=size,
-            timeout=_PATIENCE,
-        )
-        yield ranks, own_device
+        _meet(place, own_device)
+        yield Ranks(place.rank, place.size), own_device
     except RuntimeError as error:
         if not _is_loss(error):
             raise
         raise RanksError(
-            f"rank {ranks.rank} of {size} has lost another one, whose message says why",
+            f"another one of the {place.size} ranks was lost; its message says why",
             hint="mend what it names, then go on with --resume",
         ) from error
     distributed.destroy_process_group()
 
 
-def _own_device(device: str, local: int) -> torch.device:
+class _Place(NamedTuple):
+    """Where this process stands among all."""
+
+    rank: int
+    size: int
+    local_rank: int
+    """Among the ranks of this machine."""
+    local_size: int
+
+
+def _place() -> _Place:
+    """Read the place of this process from its environment; a process without one is alone.
+
+    Raises:
+        UsageError: The variables make no sense.
+    """
+    names = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE")
+    given = {name: os.environ[name] for name in names if name in os.environ}
+    if not given.keys() & {"RANK", "WORLD_SIZE"}:
+        return _Place(0, 1, 0, 1)
+    try:
+        rank, size = int(given["RANK"]), int(given["WORLD_SIZE"])
+        local_rank, local_size = int(given.get("LOCAL_RANK", 0)), int(given.get("LOCAL_WORLD_SIZE", 0))
+    except (KeyError, ValueError):
+        is_whole = False
+    else:
+        is_whole = 0 <= rank < size and local_rank >= 0
+    if not is_whole:
+        told = ", ".join(f"{name}={value}" for name, value in given.items())
+        raise UsageError(
+            f"the environment says {told}; the place of a process among several is RANK, counted from 0, "
+            "and WORLD_SIZE, the number of all",
+            hint="unset these variables, or let torchrun or --ranks set them",
+        )
+    return _Place(rank, size, local_rank, local_size)
+
+
+def _meet(place: _Place, device: torch.device) -> None:
+    """Find the other ranks: through a file on one machine, else by address and port."""
+    meeting_file = os.environ.get(MEETING_FILE)
+    distributed.init_process_group(
+        "cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo",
+        store=None if meeting_file is None else distributed.FileStore(meeting_file, place.size),
+        rank=place.rank,
+        world_size=place.size,
+        timeout=_PATIENCE,
+    )
+
+
+def _own_device(device: str, place: _Place) -> torch.device:
     """Return the device of this rank: of several GPUs the one with its number on this machine."""
     chosen = choose_device(device)
     if chosen.type != "cuda":
         return chosen
-    if chosen.index is not None or local >= torch.cuda.device_count():
+    num_ranks, num_devices = max(place.local_size, place.local_rank + 1), torch.cuda.device_count()
+    if chosen.index is not None or num_ranks > num_devices:
         raise UsageError(
-            f"--device {device}: rank {local} of this machine has no GPU of its own; "
-            f"there are {torch.cuda.device_count()}",
+            f"--device {device}: each of the {num_ranks} ranks of this machine needs a GPU of its own; "
+            f"there are {num_devices}",
             hint="start as many ranks as there are GPUs, with --device cuda",
         )
-    own = torch.device("cuda", local)
+    own = torch.device("cuda", place.local_rank)
     torch.cuda.set_device(own)
     return own
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dragoman.train.checkpoint import Progress
+from dragoman.storage.progress import Progress
 from dragoman.train.step import StepResult
 
 

@@ -13,7 +13,9 @@ from dragoman.data.frequency import unigram_entropy
 from dragoman.errors import CorpusError
 from dragoman.evaluate import Scores
 from dragoman.model import Transformer
+from dragoman.model.arithmetic import num_parameters
 from dragoman.run import folder as run_folder
+from dragoman.run.allocator import keep_freed_memory
 from dragoman.run.card import model_card
 from dragoman.run.corpora import TrainingText, encode, encode_dev, encode_with_dropout
 from dragoman.run.device import sustained_flops
@@ -22,9 +24,10 @@ from dragoman.run.plan import make_plan
 from dragoman.run.reporter import Reporter, Sample
 from dragoman.run.scoring import score_pairs
 from dragoman.run.validation import DevSet, validate
+from dragoman.storage.checkpoint import CheckpointKeeper
+from dragoman.storage.progress import Progress
 from dragoman.text import Tokenizer
 from dragoman.train.average import average
-from dragoman.train.checkpoint import CheckpointKeeper, Progress
 from dragoman.train.loop import fit, make_optimizer, resume, selection_score, why_ended
 from dragoman.train.parallel import Parallel
 from dragoman.train.ranks import Ranks
@@ -128,9 +131,12 @@ class Session:
 
     def go(self) -> Outcome:
         """Train to the end, or until a stop is requested, and write the model."""
+        model, settings = self.bundle.model, self.config.train
+        run_folder.check_fits(self.out, model.state_dict())
+        run_folder.check_space(self.out, num_parameters(model), settings.average_checkpoints + 2)
         progress = resume(self.loop, self.reporter.notice)
         self.metrics.cut_after(progress.step, self.reporter.notice)
-        self.reporter.planned(make_plan(self.bundle.model, self.corpus, self.config, self.place.device))
+        self.reporter.planned(make_plan(model, self.corpus, self.config, self.place.device))
         if why_ended(progress, self.config.train):
             self.reporter.notice(
                 f"nothing to do: at step {progress.step:,}, limit {self.config.train.max_steps:,}"
@@ -174,6 +180,7 @@ class Session:
     def _choose_parameters(self) -> tuple[Mapping[str, float], str]:
         keeper, model, key = self.loop.keeper, self.bundle.model.eval(), self.config.train.select_by
         assert keeper is not None
+        keeper.drop_damaged()
         best, last = keeper.best, keeper.last_validated(self.config.train.average_checkpoints)
         if best is None:  # it was stopped before its first validation, and its limit is no longer ahead
             return self.validate(), "the last step, which was not validated before"
@@ -289,6 +296,8 @@ def _make_loop(
             torch.manual_seed(config.train.seed)
             return Transformer(config.model)
 
+    if config.train.fast and place.device.type == "cpu":
+        keep_freed_memory()
     model = first_weights().to(place.device)
     model.use_fast_forms(config.train.fast)
     parallel = Parallel(model, config.train, place.ranks)

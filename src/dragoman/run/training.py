@@ -19,7 +19,6 @@ from dragoman.errors import ConfigError
 from dragoman.model import Transformer
 from dragoman.model.arithmetic import count_parameters
 from dragoman.run import folder as run_folder
-from dragoman.run.allocator import keep_freed_memory
 from dragoman.run.corpora import TrainingText, encode, read_text
 from dragoman.run.device import choose_precision, total_memory
 from dragoman.run.joining import joined
@@ -28,9 +27,9 @@ from dragoman.run.plan import make_plan
 from dragoman.run.probe import probe
 from dragoman.run.reporter import Reporter
 from dragoman.run.session import Outcome, Place, Session, follow, learn_tokenizer
+from dragoman.storage.progress import Progress
 from dragoman.text import Corpus, check_corpus, languages_of, open_corpus
 from dragoman.text.training import SMALLEST_VOCABULARY
-from dragoman.train.checkpoint import Progress
 
 CorpusPaths = Sequence[Path | str]
 
@@ -84,8 +83,6 @@ def train(
     options, reporter = options or TrainOptions(), reporter or Reporter()
     with joined(options.device) as (ranks, device):
         place = Place(ranks, device, Path(out), stop_requested)
-        if device.type == "cpu":
-            keep_freed_memory()
         if ranks.is_first:
             return _lead(corpus, place, options, reporter)
         return follow(place, reporter)

@@ -5,9 +5,10 @@ then the run goes back to a checkpoint and on with half the rate. Or it does not
 knows no more than how often each piece occurs; then the user is told.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dragoman.errors import DivergedError
+from dragoman.storage.progress import Health
 
 MAX_SETBACKS = 3  # at an eighth of the rate, the rate is not the cause
 MAX_SKIPPED_IN_ROW = 5  # so many different batches cannot all be foul: the parameters are the cause
@@ -17,44 +18,6 @@ _LARGEST_RISE = 1.5  # nats; healthy runs rose by 0.2, a collapse to guessing by
 _LARGEST_SURPRISE = 10.0  # nats above the average that a step counts at most, so one foul batch is no illness
 _LEAST_GAIN = 0.1  # nats below guessing by frequency; less is not learning
 _FEWEST_STEPS = 500  # before nothing is said of learning
-
-
-@dataclass(frozen=True)
-class Health:
-    """What is remembered of the losses; a part of each checkpoint, so that a resumed run judges equally."""
-
-    loss_sum: float = 0.0
-    """Plain loss over all target pieces, in nats; older steps count less and less."""
-    piece_sum: float = 0.0
-    """Target pieces, weighted in the same way."""
-    num_judged: int = 0
-    """Steps in these sums."""
-    lowest_average: float | None = None
-    """The lowest average so far, in nats per target piece; None until there are steps enough."""
-    num_skipped: int = 0
-    """Updates that were skipped because loss or gradient was not finite."""
-    num_skipped_in_row: int = 0
-    """Those since the last update that was made."""
-    num_setbacks: int = 0
-    """Times the run went back to a checkpoint."""
-    told_not_learning: bool = False
-    """Whether the user was told that nothing is learned."""
-
-    @property
-    def loss_average(self) -> float | None:
-        """The moving average of the plain loss, in nats per target piece."""
-        return self.loss_sum / self.piece_sum if self.piece_sum else None
-
-    @property
-    def rate_factor(self) -> float:
-        """What the learning rate is multiplied by: a half for each setback."""
-        return 0.5**self.num_setbacks
-
-    @property
-    def rise(self) -> float:
-        """How far the average stands above its lowest, in nats."""
-        average, lowest = self.loss_average, self.lowest_average
-        return 0.0 if average is None or lowest is None else average - lowest
 
 
 def after_step(health: Health, plain_loss: float, num_target_tokens: int) -> Health:

@@ -13,8 +13,8 @@ from dragoman.data import Batch, EncodedCorpus, gather, plan_epoch
 from dragoman.data.batches import Indices
 from dragoman.model import Transformer
 from dragoman.model.arithmetic import forward_flops
+from dragoman.storage.progress import Progress
 from dragoman.text.ids import END
-from dragoman.train.checkpoint import Progress
 from dragoman.train.health import (
     MAX_SETBACKS,
     after_skip,

@@ -112,7 +112,7 @@ class Parallel:
 
                 whole = distribute_tensor(whole, tensor.device_mesh, tensor.placements)  # type: ignore[attr-defined]
             elif self.ranks.size > 1:
-                distributed.broadcast(whole, src=0)
+                distributed.broadcast(whole, 0)
             tensor.copy_(whole)
 
 

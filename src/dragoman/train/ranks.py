@@ -44,7 +44,7 @@ class Ranks:
         if self.size == 1:
             return value
         box = [value]
-        distributed.broadcast_object_list(box, src=0)
+        distributed.broadcast_object_list(box, 0)
         return box[0]
 
     def wait(self) -> None:

@@ -9,7 +9,8 @@ import torch
 from dragoman.config import TrainConfig
 from dragoman.data import EncodedCorpus
 from dragoman.model import Transformer
-from dragoman.train.checkpoint import CheckpointKeeper, Progress
+from dragoman.storage.checkpoint import CheckpointKeeper
+from dragoman.storage.progress import Progress
 from dragoman.train.parallel import Parallel
 from dragoman.train.step import StepResult
 

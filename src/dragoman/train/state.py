@@ -7,8 +7,9 @@ import torch
 from torch import Tensor
 
 from dragoman.errors import CheckpointError
-from dragoman.train.checkpoint import CheckpointKeeper, Progress
-from dragoman.train.health import Health, is_well, set_back
+from dragoman.storage.checkpoint import CheckpointKeeper
+from dragoman.storage.progress import Health, Progress
+from dragoman.train.health import is_well, set_back
 from dragoman.train.run import TrainingRun
 
 Loaded = tuple[Progress, dict[str, Tensor], dict[str, Tensor]]

@@ -12,7 +12,7 @@ import torch
 from disk_faults import Crash, Faults, disk_full, input_output
 from dragoman.errors import CheckpointError, DragomanError
 from dragoman.run import folder as run_folder
-from dragoman.train.checkpoint import CheckpointKeeper
+from dragoman.storage.checkpoint import CheckpointKeeper
 from tiny_runs import Recorder, remains, stop_after, tiny_run, write_corpus
 
 pytestmark = pytest.mark.untraced  # whole runs; what they consist of is watched in tests of its own

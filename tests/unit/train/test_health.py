@@ -9,10 +9,10 @@ from dataclasses import asdict, replace
 import pytest
 
 from dragoman.errors import DivergedError
+from dragoman.storage.progress import Health
 from dragoman.train.health import (
     MAX_SETBACKS,
     MAX_SKIPPED_IN_ROW,
-    Health,
     after_skip,
     after_step,
     explain_not_learning,

@@ -10,56 +10,18 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import safetensors.torch
 from safetensors import SafetensorError
 from torch import Tensor
 
-from dragoman.data.durable import replace_durably, sealed, sync_folder, unsealed, write_durably
 from dragoman.errors import CheckpointError
-from dragoman.train.health import Health
+from dragoman.storage.durable import replace_durably, sealed, sync_folder, unsealed, write_durably
+from dragoman.storage.progress import Health, Progress
 
 _MANIFEST = "checkpoints.json"
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far a run has come; all that is needed, besides tensors, to go on exactly."""
-
-    step: int = 0
-    """Updates made."""
-
-    epoch: int = 0
-    """The current epoch, counted from 0."""
-
-    step_in_epoch: int = 0
-    """Updates made of the current epoch."""
-
-    num_target_tokens: int = 0
-    """Target pieces seen."""
-
-    num_source_tokens: int = 0
-    """Source pieces seen."""
-
-    flops: float = 0.0
-    """Floating-point operations executed, padding and backward passes included."""
-
-    seconds: float = 0.0
-    """Time trained, validations included."""
-
-    best_score: float | None = None
-    """The best development score so far, greater is better."""
-
-    best_step: int | None = None
-    """Where it was reached."""
-
-    num_worse: int = 0
-    """Validations since then."""
-
-    health: Health = field(default_factory=Health)
-    """What is remembered of the losses."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ import torch
 
 from disk_faults import Crash, Faults, disk_full, input_output
 from dragoman.errors import CheckpointError
-from dragoman.train.checkpoint import CheckpointKeeper, Progress
+from dragoman.storage.checkpoint import CheckpointKeeper
+from dragoman.storage.progress import Progress
 
 
 @pytest.fixture(autouse=True)
