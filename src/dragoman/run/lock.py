@@ -118,14 +118,16 @@ class FolderLock:
 
     def _leave(self) -> None:
         """Take the file away while it is still locked, then the lock, then folders that stayed empty."""
-        if self._descriptor is not None:
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
             if sys.platform == "win32":  # there, a file that is open cannot be taken away
-                os.close(self._descriptor)
-            with suppress(OSError):
-                self._path.unlink()
-            if sys.platform != "win32":
-                os.close(self._descriptor)
-            self._descriptor = None
+                os.close(descriptor)
+            try:
+                with suppress(OSError):
+                    self._path.unlink()
+            finally:
+                if sys.platform != "win32":
+                    os.close(descriptor)
         with suppress(OSError):
             for folder in self._made:
                 folder.rmdir()
