@@ -3,7 +3,7 @@
 Letters of shapes: B sentences, S source positions, T target positions.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -88,10 +88,16 @@ _EMPTY = Alternative("", 0.0, (), (), finished=True)
 
 
 class Translator:
-    """Translates with one model; made by ``load``, or from a bundle that is in memory."""
+    """Translates with one model; made by ``load``, or from a bundle that is in memory.
 
-    def __init__(self, bundle: Bundle) -> None:
+    Args:
+        bundle: The model.
+        before_batch: Called before each batch of sentences; what it raises ends the translation.
+    """
+
+    def __init__(self, bundle: Bundle, *, before_batch: Callable[[], None] = lambda: None) -> None:
         self.bundle = bundle
+        self._before_batch = before_batch
         self._model = bundle.model
         self._tokenizer = bundle.tokenizer
 
@@ -201,6 +207,7 @@ class Translator:
             ):
                 last += 1
             chosen = order[first:last]
+            self._before_batch()
             for i, hypotheses in zip(chosen, self._search([sources[i] for i in chosen], config), strict=True):
                 found[i] = hypotheses
             first = last

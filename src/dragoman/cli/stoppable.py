@@ -1,10 +1,12 @@
 """Progress of a training that a signal can stop."""
 
+import click
 from rich.console import Console
 
 from dragoman.cli.progress import TerminalReporter
 from dragoman.cli.stop import StopSignals
 from dragoman.storage.progress import Progress
+from dragoman.train.run import StopRequestedError
 
 
 class StoppableReporter(TerminalReporter):
@@ -24,7 +26,14 @@ class StoppableReporter(TerminalReporter):
         self._signals.graceful = True
         super().training_started(progress, num_steps)
 
+    def busy(self) -> None:
+        """A wish to stop does not wait for the end of a validation."""
+        if self._signals.graceful and self._signals.requested():
+            raise StopRequestedError
+
     def training_ended(self, reason: str) -> None:
         """From here nobody asks any more."""
         self._signals.graceful = False
         super().training_ended(reason)
+        if reason not in ("interrupted", "error") and self._signals.exit_code is not None:
+            raise click.exceptions.Exit(self._signals.exit_code)  # all is saved; what follows may take long

@@ -85,6 +85,9 @@ class Reporter:
     def stepped(self, progress: Progress, result: StepResult, rate: float) -> None:
         """One update was made."""
 
+    def busy(self) -> None:
+        """A batch of a validation begins; raising StopRequestedError gives it up, saves and ends the run."""
+
     def validated(
         self, progress: Progress, scores: Mapping[str, float], samples: Sequence[Sample], *, is_best: bool
     ) -> None:

@@ -28,7 +28,7 @@ from dragoman.storage.checkpoint import CheckpointKeeper
 from dragoman.storage.progress import Progress
 from dragoman.text import Tokenizer
 from dragoman.train.average import average
-from dragoman.train.loop import fit, make_optimizer, resume, selection_score, why_ended
+from dragoman.train.loop import fit, is_over, make_optimizer, resume, selection_score
 from dragoman.train.parallel import Parallel
 from dragoman.train.ranks import Ranks
 from dragoman.train.run import TrainingRun
@@ -137,7 +137,7 @@ class Session:
         progress = resume(self.loop, self.reporter.notice)
         self.metrics.cut_after(progress.step, self.reporter.notice)
         self.reporter.planned(make_plan(model, self.corpus, self.config, self.place.device))
-        if why_ended(progress, self.config.train):
+        if is_over(self.loop, progress):
             self.reporter.notice(
                 f"nothing to do: at step {progress.step:,}, limit {self.config.train.max_steps:,}"
             )
@@ -151,8 +151,8 @@ class Session:
             try:
                 progress, reason = fit(self.loop, progress)
             finally:
-                self.reporter.training_ended(reason)
                 self.metrics.close()
+                self.reporter.training_ended(reason)
         if reason == "interrupted":
             return Outcome(reason, progress, self.out, {}, None, "")
         return self._finish(progress, reason)
@@ -210,7 +210,7 @@ class Session:
         """Return the development scores of the model as it stands; without pairs, training loss alone."""
         if self.dev is None:
             return {"loss": self.last_loss}
-        scores, self.samples = validate(self.bundle, self.dev)
+        scores, self.samples = validate(self.bundle, self.dev, self.reporter.busy)
         return scores
 
     def stepped(self, progress: Progress, result: StepResult, rate: float) -> None:
@@ -263,7 +263,7 @@ def follow(place: Place, reporter: Reporter) -> Outcome:
 
     loop = _make_loop(config, place, corpus, corpus_of_epoch)
     progress, reason = resume(loop, reporter.notice), "nothing_to_do"
-    if not why_ended(progress, config.train):
+    if not is_over(loop, progress):
         reporter.training_started(progress, config.train.max_steps)
         progress, reason = fit(loop, progress)
         reporter.training_ended(reason)

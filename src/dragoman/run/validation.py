@@ -1,7 +1,7 @@
 """Development scores: loss over all pairs, BLEU and chrF of real translations."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -28,16 +28,23 @@ class DevSet:
     """Those that are translated at each validation."""
 
 
-def validate(bundle: Bundle, dev: DevSet) -> tuple[dict[str, float], list[Sample]]:
+def validate(
+    bundle: Bundle, dev: DevSet, before_batch: Callable[[], None] = lambda: None
+) -> tuple[dict[str, float], list[Sample]]:
     """Return the scores of a model on development pairs, and a few of its translations.
 
     The scores are ``loss`` (nats per target piece, without label smoothing), ``perplexity`` (its
     exponential), and, if pairs are translated, ``bleu`` and ``chrf``.
 
+    Args:
+        bundle: The model.
+        dev: The pairs.
+        before_batch: Called before each batch; what it raises ends the validation.
+
     Raises:
         DivergedError: The loss is not finite.
     """
-    loss = dev_loss(bundle, dev.encoded)
+    loss = dev_loss(bundle, dev.encoded, before_batch)
     if not math.isfinite(loss):
         raise DivergedError(
             f"the development loss is {loss}: the parameters have left the range of numbers",
@@ -46,7 +53,9 @@ def validate(bundle: Bundle, dev: DevSet) -> tuple[dict[str, float], list[Sample
     scores = {"loss": loss, "perplexity": math.exp(min(loss, 700.0))}
     if not dev.pairs:
         return scores, []
-    translations = Translator(bundle).translate([pair.source for pair in dev.pairs])
+    translations = Translator(bundle, before_batch=before_batch).translate(
+        [pair.source for pair in dev.pairs]
+    )
     hypotheses = [translation.text for translation in translations]
     found = score(
         hypotheses,
@@ -63,13 +72,16 @@ def validate(bundle: Bundle, dev: DevSet) -> tuple[dict[str, float], list[Sample
 
 
 @torch.inference_mode()
-def dev_loss(bundle: Bundle, encoded: EncodedCorpus) -> float:
+def dev_loss(
+    bundle: Bundle, encoded: EncodedCorpus, before_batch: Callable[[], None] = lambda: None
+) -> float:
     """Return the negative log-likelihood per target piece, in nats, without label smoothing."""
     model, budget = bundle.model, bundle.config.train.micro_batch_tokens
     device = model.output_weight_VD.device
     plan = plan_epoch(encoded.lengths, seed=0, epoch=0, batch_tokens=budget, micro_batch_tokens=budget)
     total, num_tokens = 0.0, 0
     for (indices,) in plan:
+        before_batch()
         batch = gather(encoded, indices, end=END, padding=model.padding).to(device)
         total += float(loss_sums(model, batch, 0.0, fast=False).plain)
         num_tokens += batch.num_target_tokens

@@ -67,8 +67,8 @@ class CheckpointKeeper:
 
     @property
     def last(self) -> Entry | None:
-        """The checkpoint with the most steps."""
-        return max(self.entries, key=_step, default=None)
+        """The checkpoint with the most steps; of one step, the one that was saved later."""
+        return max(self.entries, key=lambda entry: (entry.step, not entry.validated), default=None)
 
     @property
     def best(self) -> Entry | None:
@@ -109,7 +109,8 @@ class CheckpointKeeper:
             entry = Entry(progress.step, validated, score, checksums)
             write_durably(temporary / _MANIFEST, _manifest([entry]))
             sync_folder(temporary)
-            kept = [old for old in self.entries if old.step != entry.step]
+            # what is saved of a validated step once more does not take its place
+            kept = [old for old in self.entries if old.step != entry.step or old.validated > validated]
             if name in map(_folder_of, self.entries):
                 self._list(kept)  # the same save again: the old one leaves the list before it is replaced
             shutil.rmtree(self.folder / name, ignore_errors=True)

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ from dragoman.train.health import (
     give_up,
     has_diverged,
 )
-from dragoman.train.run import Scores, TrainingRun
+from dragoman.train.run import Scores, StopRequestedError, TrainingRun
 from dragoman.train.schedule import learning_rate
 from dragoman.train.state import go_back, load_newest, save
 from dragoman.train.step import train_step
@@ -74,6 +75,10 @@ def fit(run: TrainingRun, progress: Progress) -> tuple[Progress, str]:
     run.model.train()
     steps, num_cuts = _steps(run, progress), 0
     with torch.random.fork_rng(devices=_cuda_devices(run.model)):
+        if _validation_is_pending(run, progress):
+            progress, ended = _validate_and_save(run, progress, clock)
+            if ended:
+                return progress, ended
         while True:
             step = next(steps)
             progress, num_cuts = _make(run, progress, step, num_cuts)
@@ -89,13 +94,14 @@ def fit(run: TrainingRun, progress: Progress) -> tuple[Progress, str]:
             )
             progress = replace(progress, seconds=seconds)
             ended = why_ended(progress, run.config)
-            if ended or progress.step % run.config.validation_interval_steps == 0:
-                progress = _validate_and_save(run, progress, clock)
-                ended = ended or why_ended(progress, run.config)
+            is_due = ended is not None or progress.step % run.config.validation_interval_steps == 0
+            if is_due:
+                progress, ended = _validate_and_save(run, progress, clock)
             if ended:
                 return progress, ended
             if num_stops:
-                save(run, progress, validated=False)
+                if not is_due:
+                    save(run, progress, validated=False)
                 return progress, "interrupted"
 
 
@@ -110,6 +116,19 @@ def resume(run: TrainingRun, notice: Callable[[str], None]) -> Progress:
         CheckpointError: Checkpoints are listed, but none of them is whole.
     """
     return load_newest(run, notice) or Progress()
+
+
+def is_over(run: TrainingRun, progress: Progress) -> bool:
+    """Tell whether nothing is left to do; every rank must ask."""
+    return why_ended(progress, run.config) is not None and not _validation_is_pending(run, progress)
+
+
+def _validation_is_pending(run: TrainingRun, progress: Progress) -> bool:
+    """Tell whether the run was stopped in the middle of a validation, which then is made first."""
+    entries, config = [] if run.keeper is None else run.keeper.entries, run.config
+    is_due = progress.step % config.validation_interval_steps == 0 or progress.step == config.max_steps
+    kinds = {entry.validated for entry in entries if entry.step == progress.step}
+    return run.parallel.ranks.from_first(is_due and kinds == {False})
 
 
 def why_ended(progress: Progress, config: TrainConfig) -> str | None:
@@ -219,14 +238,21 @@ def _batches(run: TrainingRun, step: _Step, num_cuts: int) -> list[Batch]:
     ]
 
 
-def _validate_and_save(run: TrainingRun, progress: Progress, clock: _Clock) -> Progress:
-    """Score the model, remember whether it is the best so far, and write a checkpoint."""
+def _validate_and_save(run: TrainingRun, progress: Progress, clock: _Clock) -> tuple[Progress, str | None]:
+    """Score the model, remember whether it is the best so far, and write a checkpoint.
+
+    Returns:
+        How far the run has come, and why it is over, if it is. A wish to stop leaves the scores for later.
+    """
     ranks = run.parallel.ranks
-    scores: Scores = {}
-    with run.parallel.evaluating():
+    scores: Scores | None = None
+    with run.parallel.evaluating(), suppress(StopRequestedError):
         if ranks.is_first:
             scores = run.validate()
     scores = ranks.from_first(scores)
+    if scores is None:
+        save(run, progress, validated=False)
+        return progress, "interrupted"
     score = selection_score(scores, run.config.select_by)
     is_best = progress.best_score is None or score > progress.best_score
     progress = replace(
@@ -236,9 +262,9 @@ def _validate_and_save(run: TrainingRun, progress: Progress, clock: _Clock) -> P
         num_worse=0 if is_best else progress.num_worse + 1,
         seconds=ranks.from_first(clock.seconds()),
     )
+    run.observer.validated(progress, scores, is_best=is_best)  # first: no checkpoint is newer than its record
     save(run, progress, score=score)
-    run.observer.validated(progress, scores, is_best=is_best)
-    return progress
+    return progress, why_ended(progress, run.config)
 
 
 def _cuda_devices(model: Transformer) -> list[torch.device]:

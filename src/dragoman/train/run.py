@@ -17,6 +17,10 @@ from dragoman.train.step import StepResult
 Scores = Mapping[str, float]
 
 
+class StopRequestedError(Exception):
+    """A wish to stop that cannot wait for the end of a validation: it is given up, and made again later."""
+
+
 class Observer(Protocol):
     """Hears what happens; it changes nothing."""
 
@@ -24,7 +28,7 @@ class Observer(Protocol):
         """One update was made."""
 
     def validated(self, progress: Progress, scores: Scores, *, is_best: bool) -> None:
-        """The model was validated and saved."""
+        """The model was validated and is going to be saved."""
 
     def went_back(self, progress: Progress, reason: str) -> None:
         """The run diverged and goes on from here with half the rate."""

@@ -16,15 +16,8 @@ Loaded = tuple[Progress, dict[str, Tensor], dict[str, Tensor]]
 
 
 def save(run: TrainingRun, progress: Progress, *, score: float | None = None, validated: bool = True) -> None:
-    """Write a checkpoint of the run as it stands, unless an unvalidated one would repeat the last.
-
-    Every rank must ask; the first one writes.
-    """
+    """Write a checkpoint of the run as it stands; every rank must ask, the first one writes."""
     keeper = run.keeper
-    if run.parallel.ranks.from_first(
-        not validated and keeper is not None and keeper.last is not None and keeper.last.step == progress.step
-    ):
-        return
     parameters = run.parallel.whole(parameters_of(run.model))
     moments = run.parallel.whole(_moments(run))
     if keeper is not None:
@@ -41,7 +34,7 @@ def load_newest(run: TrainingRun, notice: Callable[[str], None]) -> Progress | N
 def go_back(run: TrainingRun, progress: Progress) -> Progress:
     """Put the newest checkpoint whose health is good into the run, or its first weights.
 
-    The checkpoint is written anew with the setback in it, so that a run that is killed knows of it.
+    A second checkpoint of the same step holds the setback, so that a run that is killed knows of it.
 
     Args:
         run: Has diverged.
@@ -56,9 +49,7 @@ def go_back(run: TrainingRun, progress: Progress) -> Progress:
         run.parallel.fill(parameters_of(run.model), parameters_of(run.first_weights()))
         return Progress(health=set_back(progress.health, Health()), seconds=progress.seconds)
     saved = replace(saved, health=set_back(progress.health, saved.health), seconds=progress.seconds)
-    entry = run.parallel.ranks.from_first(None if keeper is None else keeper.last)
-    assert entry is not None
-    save(run, saved, score=entry.score, validated=entry.validated)
+    save(run, saved, validated=False)
     return saved
 
 
