@@ -135,9 +135,7 @@ def _conclude(processes: Processes, failed: Sequence[int], heard: Sequence[int],
         return code_of[rank]
     name = signal.Signals(-code_of[rank]).name
     click.echo(f"error: rank {rank} was ended by {name}, and all ranks with it", err=True)
-    click.echo(
-        "hint: go on with --resume; if memory was short, with a lower train.micro_batch_tokens", err=True
-    )
+    click.echo("hint: go on with --resume; if memory was short, with fewer --ranks", err=True)
     return 1
 
 
