@@ -41,7 +41,7 @@ def make_batches(config: TrainConfig, vocabulary_size: int) -> list[list[Batch]]
         seed=1,
         epoch=0,
         batch_tokens=config.batch_tokens,
-        micro_batch_tokens=config.micro_batch_tokens,
+        micro_batch_tokens=config.positions_at_once,
     )
 
     def some_ids(length: int) -> list[int]:

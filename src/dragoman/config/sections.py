@@ -131,9 +131,9 @@ class TrainConfig:
     batch_tokens: Count = 25_000
     """Source positions and target positions in one step, each (§5.1)."""
 
-    micro_batch_tokens: Count = 4_096
+    micro_batch_tokens: Count | None = None
     """Positions computed at once: a step is cut into micro-batches of this size, which changes memory
-    and speed and not the result."""
+    and speed and hardly the result; left out, 4,096 on a processor and the whole step on a GPU."""
 
     warmup_steps: Count = 4_000
     """Steps over which the learning rate rises (§5.3)."""
@@ -188,6 +188,11 @@ class TrainConfig:
 
     average_checkpoints: Count = 5
     """Last checkpoints whose mean is compared with the best at the end (§6.1)."""
+
+    @property
+    def positions_at_once(self) -> int:
+        """Positions of a micro-batch: ``micro_batch_tokens`` or, left out, those of the whole step."""
+        return self.micro_batch_tokens or self.batch_tokens
 
 
 @dataclass(frozen=True, kw_only=True, config=_STRICT)

@@ -192,4 +192,4 @@ def _is_undamaged(path: Path) -> bool:
 def _mapped(path: Path, dtype: np.dtype[Any], offset: int, length: int) -> npt.NDArray[Any]:
     if length == 0:
         return np.zeros(0, dtype)
-    return np.memmap(path, dtype, mode="r", offset=offset, shape=(length,))
+    return np.memmap(path, dtype, mode="r", offset=offset, shape=(length,)).view(np.ndarray)

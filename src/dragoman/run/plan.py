@@ -18,7 +18,7 @@ def make_plan(model: Transformer, corpus: EncodedCorpus, config: Config, device:
         seed=settings.seed,
         epoch=0,
         batch_tokens=settings.batch_tokens,
-        micro_batch_tokens=settings.micro_batch_tokens,
+        micro_batch_tokens=settings.positions_at_once,
     )
     micro_batches = [part for step in plan for part in step]
     shapes = [(len(part), *corpus.lengths[part].max(axis=0).tolist()) for part in micro_batches]
@@ -34,7 +34,7 @@ def make_plan(model: Transformer, corpus: EncodedCorpus, config: Config, device:
         padding_share=1 - int(corpus.lengths.sum()) / positions,
         num_validations=-(-settings.max_steps // settings.validation_interval_steps),
         max_minutes=settings.max_minutes,
-        micro_batch_tokens=settings.micro_batch_tokens,
+        micro_batch_tokens=settings.positions_at_once,
         device=describe_device(device),
         precision=settings.precision,
         optimizer_bytes=16 * size,

@@ -73,7 +73,7 @@ class _Prober:
             seed=config.train.seed,
             epoch=0,
             batch_tokens=config.train.batch_tokens,
-            micro_batch_tokens=config.train.micro_batch_tokens,
+            micro_batch_tokens=config.train.positions_at_once,
         )
         self.model = Transformer(config.model).to(device).train()
         self.model.use_fast_forms(config.train.fast)

@@ -19,6 +19,7 @@ from dragoman.errors import ConfigError
 from dragoman.model import Transformer
 from dragoman.model.arithmetic import count_parameters
 from dragoman.run import folder as run_folder
+from dragoman.run.allocator import keep_freed_memory
 from dragoman.run.corpora import TrainingText, encode, read_text
 from dragoman.run.device import choose_precision, total_memory
 from dragoman.run.joining import joined
@@ -32,6 +33,9 @@ from dragoman.text import Corpus, check_corpus, languages_of, open_corpus
 from dragoman.text.training import SMALLEST_VOCABULARY
 
 CorpusPaths = Sequence[Path | str]
+
+_POSITIONS_ON_A_PROCESSOR = 4_096
+"""Positions of a micro-batch where the configuration does not say it: more gain nothing, and take memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +111,9 @@ def _lead(corpus: CorpusPaths, place: Place, options: TrainOptions, reporter: Re
         if config.train.precision != precision:
             reporter.notice(f"matrix products in {precision}: {why}")
         config = replace(config, train=replace(config.train, precision=precision))
+        if place.device.type == "cpu" and config.train.micro_batch_tokens is None:
+            at_once = min(config.train.batch_tokens, _POSITIONS_ON_A_PROCESSOR)
+            config = replace(config, train=replace(config.train, micro_batch_tokens=at_once))
         _check_can_train(config, place.device)
         reporter.stage("reading the corpus")
         text = read_text(pairs, dev, test, config.data, config.train.seed, reporter)
@@ -162,6 +169,8 @@ def _languages(pairs: Corpus, options: TrainOptions) -> tuple[str | None, str | 
 
 def _dry_run(text: TrainingText, config: Config, place: Place, reporter: Reporter) -> Outcome:
     """Measure some steps of a model that is thrown away, and write nothing."""
+    if config.train.fast and place.device.type == "cpu":
+        keep_freed_memory()
     tokenizer, config = learn_tokenizer(text, config, reporter)
     with tempfile.TemporaryDirectory() as scratch:
         corpus = encode(text, tokenizer, config.data, Path(scratch), reporter)

@@ -18,6 +18,9 @@ from dragoman.translator import Translator
 
 _NUM_SAMPLES = 3
 
+_POSITIONS_AT_ONCE = 4_096
+"""The logits of all of them are held: for 37,000 pieces 600 MB."""
+
 
 @dataclass(frozen=True)
 class DevSet:
@@ -76,7 +79,7 @@ def dev_loss(
     bundle: Bundle, encoded: EncodedCorpus, before_batch: Callable[[], None] = lambda: None
 ) -> float:
     """Return the negative log-likelihood per target piece, in nats, without label smoothing."""
-    model, budget = bundle.model, bundle.config.train.micro_batch_tokens
+    model, budget = bundle.model, min(bundle.config.train.positions_at_once, _POSITIONS_AT_ONCE)
     device = model.output_weight_VD.device
     plan = plan_epoch(encoded.lengths, seed=0, epoch=0, batch_tokens=budget, micro_batch_tokens=budget)
     total, num_tokens = 0.0, 0

@@ -215,7 +215,7 @@ def _steps(run: TrainingRun, progress: Progress) -> Iterator[_Step]:
             seed=config.seed,
             epoch=epoch,
             batch_tokens=config.batch_tokens,
-            micro_batch_tokens=config.micro_batch_tokens,
+            micro_batch_tokens=config.positions_at_once,
         )
         for step_in_epoch in range(first, len(plan)):
             parts = plan[step_in_epoch]

@@ -12,7 +12,10 @@ from dragoman.model import Transformer
 from dragoman.model.precision import for_products, product_type
 
 _CHUNK_ROWS = 2_048
-"""Rows whose logits are held at once: large enough for the sum over chunks to cost little."""
+"""Rows whose logits are held at once: enough for the sum over chunks to cost little."""
+
+_CHUNK_LOGITS = 2**28
+"""On a GPU, where a chunk must keep thousands of cores busy, logits that are held at once."""
 
 _CACHED_LOGITS = 2**19
 """Logits that stay in a processor's cache while they become probabilities."""
@@ -71,8 +74,9 @@ class _ChunkedLoss(torch.autograd.Function):
         smoothed = -smoothing * (total_D * mean_D).sum()  # autocast would round a product
         if bias_V is not None:
             smoothed -= smoothing * bias_V[:padding].mean() * len(x_ND)
-        for first in range(0, len(x_ND), _CHUNK_ROWS):
-            part = slice(first, first + _CHUNK_ROWS)
+        rows = max(_CHUNK_ROWS, _CHUNK_LOGITS // len(weight_VD)) if x_ND.is_cuda else _CHUNK_ROWS
+        for first in range(0, len(x_ND), rows):
+            part = slice(first, first + rows)
             logit_CV = F.linear(cast_ND[part], cast_VD)
             for few in _few_rows(logit_CV):
                 nll, right = _become_gradient(logit_CV[few], bias_V, target_N[part][few], smoothing)

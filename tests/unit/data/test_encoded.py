@@ -140,7 +140,7 @@ def test_ids_stay_on_disk(tmp_path: Path) -> None:
     corpus = encoded(tmp_path / "ids", texts(500), Counting())
     source, _ = corpus[3]
 
-    assert isinstance(corpus._ids, np.memmap)
+    assert isinstance(corpus._ids.base, np.memmap)
     assert np.shares_memory(source, corpus._ids)
     assert not corpus._ids.flags.writeable
 

@@ -9,9 +9,12 @@ import torch
 
 from dragoman.config import TrainConfig
 from dragoman.data import Batch, collate
+from dragoman.errors import OutOfMemoryError
 from dragoman.model import Transformer
 from dragoman.text.ids import END
 from dragoman.train.loop import make_optimizer
+from dragoman.train.loss import Loss
+from dragoman.train.parallel import Parallel
 from dragoman.train.step import StepResult, train_step
 from text_samples import trained
 from tiny_models import random_ids, tiny_config, tiny_model
@@ -157,6 +160,59 @@ def test_a_step_that_is_not_finite_is_skipped(value: float) -> None:
         (model.state_dict(), optimizer.state_dict()), before, equal_nan=True, rtol=0, atol=0
     )
     assert all(parameter.grad is None for parameter in model.parameters())
+
+
+NO_MEMORY = RuntimeError("DefaultCPUAllocator: can't allocate memory")
+
+
+class SmallMemory(Parallel):
+    """Memory that holds micro-batches of so many pairs."""
+
+    def __init__(self, model: Transformer, most_pairs: int, error: RuntimeError) -> None:
+        super().__init__(model, CONFIG)
+        self.most_pairs, self.error, self.computed = most_pairs, error, 0
+
+    def loss(self, batch: Batch) -> Loss:
+        """Compute the loss, or run out of memory after a part of the step has its gradient."""
+        if len(batch.source_BS) > self.most_pairs:
+            raise self.error
+        self.computed += 1
+        return super().loss(batch)
+
+
+@pytest.mark.parametrize("error", [NO_MEMORY, torch.OutOfMemoryError("CUDA out of memory")])
+def test_a_batch_that_does_not_fit_is_halved(error: RuntimeError) -> None:
+    """Where memory does not suffice the step is cut further, with the same result, and this is counted."""
+    model, pairs = tiny_model(), some_pairs(12)
+    (whole, expected) = gradients(model, cut(pairs, [3, 9]), CONFIG)
+    own = copy.deepcopy(model)
+    small = SmallMemory(own, 3, error)
+    result = train_step(own, cut(pairs, [3, 9]), torch.optim.SGD(own.parameters(), lr=1.0), CONFIG, small)
+    found = [
+        (before - after).detach() for before, after in zip(model.parameters(), own.parameters(), strict=True)
+    ]
+
+    torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
+    assert result.loss == pytest.approx(whole.loss, rel=1e-12)
+    assert (result.num_cuts, small.computed) == (2, 1 + 2 + 7)
+
+
+def test_a_pair_that_does_not_fit_is_an_error() -> None:
+    """Where a single pair does not fit, the message tells its length and which key helps."""
+    model = tiny_model()
+    small = SmallMemory(model, 0, NO_MEMORY)
+    with pytest.raises(OutOfMemoryError, match="1 pairs of up to 12 pieces") as fault:
+        train_step(model, cut(some_pairs(9), [9]), torch.optim.SGD(model.parameters()), CONFIG, small)
+
+    assert "train.micro_batch_tokens" in (fault.value.hint or "")
+
+
+def test_other_faults_of_torch_stay_what_they_are() -> None:
+    """A RuntimeError that has nothing to do with memory is not taken for a lack of it."""
+    model = tiny_model()
+    broken = SmallMemory(model, 0, RuntimeError("the sizes do not match"))
+    with pytest.raises(RuntimeError, match="sizes"):
+        train_step(model, cut(some_pairs(2), [2]), torch.optim.SGD(model.parameters()), CONFIG, broken)
 
 
 def test_bfloat16_steps_go_the_same_way() -> None:

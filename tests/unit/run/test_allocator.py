@@ -1,0 +1,41 @@
+"""Memory that stays with the process."""
+
+import subprocess
+import sys
+
+import pytest
+
+from dragoman.run.allocator import keep_freed_memory
+
+FAULTS = """
+import resource, torch
+from dragoman.run.allocator import keep_freed_memory
+
+def faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    torch.ones(2**24)  # 64 MiB
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+faults()
+given_back, told = faults(), keep_freed_memory()
+faults()
+print(given_back, faults(), told)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only glibc can be told so")
+def test_freed_memory_is_used_again() -> None:
+    """A block that was freed is taken again without fetching its 16,384 pages from the system once more."""
+    answer = subprocess.run([sys.executable, "-c", FAULTS], capture_output=True, text=True, check=True)
+    given_back, kept, told = answer.stdout.split()
+    if told == "False":
+        pytest.skip("this C library has no mallopt")
+
+    assert int(given_back) > 100  # as many as huge pages leave
+    assert int(kept) < int(given_back) / 10
+
+
+@pytest.mark.skipif(sys.platform.startswith("linux"), reason="of other systems")
+def test_other_systems_are_left_alone() -> None:
+    """Where there is no glibc nothing is done, and it is said."""
+    assert not keep_freed_memory()

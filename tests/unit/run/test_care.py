@@ -1,0 +1,138 @@
+"""A run that diverges, or that finds too little memory, helps itself and says so."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from dragoman.errors import DivergedError
+from dragoman.model import Transformer
+from dragoman.storage.progress import Progress
+from dragoman.train import loop
+from dragoman.train.health import MAX_SETBACKS, MAX_SKIPPED_IN_ROW
+from dragoman.train.parallel import Parallel
+from dragoman.train.step import StepResult
+from tiny_runs import Recorder, remains, stop_after, tiny_run, write_corpus
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    return write_corpus(tmp_path_factory.mktemp("corpus"))
+
+
+def records(out: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+
+
+def poison(monkeypatch: pytest.MonkeyPatch, *, from_step: int, num_setbacks: int) -> None:
+    """Let no gradient be finite from a step on, until the run has gone back so many times."""
+    make, train_step, now = loop._make, loop.train_step, [Progress()]
+
+    def remember(run: Any, progress: Progress, *rest: Any) -> Any:
+        now[0] = progress
+        return make(run, progress, *rest)
+
+    def step(model: Transformer, *rest: Any) -> StepResult:
+        if now[0].step + 1 < from_step or now[0].health.num_setbacks >= num_setbacks:
+            return train_step(model, *rest)
+        weight = model.encoder[0].feed_forward.inner.weight
+        before = weight.detach().clone()
+        with torch.no_grad():
+            weight.fill_(torch.nan)
+            with torch.enable_grad():
+                result = train_step(model, *rest)
+            weight.copy_(before)
+        return result
+
+    monkeypatch.setattr(loop, "_make", remember)
+    monkeypatch.setattr(loop, "train_step", step)
+
+
+def test_an_update_that_is_not_finite_is_skipped(
+    corpus: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One foul update changes nothing: it is counted, written down and told, and the run goes on."""
+    train_step, calls = loop.train_step, iter(range(1, 1_000))
+
+    def foul(model: Any, *rest: Any) -> StepResult:
+        result = train_step(model, *rest)
+        return result._replace(is_skipped=True) if next(calls) == 3 else result
+
+    monkeypatch.setattr(loop, "train_step", foul)
+    recorder = Recorder()
+    outcome = tiny_run(corpus, tmp_path / "model", reporter=recorder)
+    skipped = [record["step"] for record in records(tmp_path / "model") if record.get("skipped")]
+
+    assert (outcome.reason, skipped) == ("max_steps", [3])
+    assert outcome.progress.health.num_skipped == 1
+    assert any("step 3" in text and "skipped (1 so far)" in text for text in recorder.notices)
+
+
+@pytest.mark.parametrize("from_step", [2, 7])
+def test_a_diverged_run_goes_back_with_half_the_rate(
+    corpus: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, from_step: int
+) -> None:
+    """It goes back to the last good checkpoint, or to the first weights, and ends well; the log says so."""
+    poison(monkeypatch, from_step=from_step, num_setbacks=2)
+    recorder = Recorder()
+    outcome = tiny_run(corpus, tmp_path / "model", reporter=recorder)
+    setbacks = [record for record in records(tmp_path / "model") if "setback" in record]
+    saved = 0 if from_step == 2 else 4
+
+    assert outcome.reason == "max_steps"
+    assert outcome.progress.health.num_setbacks == 2
+    assert [record["rate_factor"] for record in setbacks][-1] == 0.25
+    assert {record["step"] for record in setbacks} == {saved}
+    assert sum(f"back to step {saved}," in text for text in recorder.notices) == 2
+    assert [record["step"] for record in records(tmp_path / "model") if "loss" in record] == list(
+        range(1, 13)
+    )
+
+
+def test_a_setback_outlives_a_stop(
+    corpus: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that is stopped after a setback ends as the one that was left alone, byte for byte."""
+    poison(monkeypatch, from_step=7, num_setbacks=1)
+    tiny_run(corpus, tmp_path / "whole")
+    tiny_run(corpus, tmp_path / "parts", stop=stop_after(7))
+    tiny_run(corpus, tmp_path / "parts", resume=True)
+
+    assert remains(tmp_path / "parts") == remains(tmp_path / "whole")
+
+
+def test_a_run_that_cannot_be_helped_ends_clearly(
+    corpus: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After three setbacks the run ends with one message, and its checkpoint is still there."""
+    poison(monkeypatch, from_step=7, num_setbacks=100)
+    recorder = Recorder()
+    with pytest.raises(DivergedError, match=f"{MAX_SKIPPED_IN_ROW} updates in a row.*going back 3 times"):
+        tiny_run(corpus, tmp_path / "model", reporter=recorder)
+
+    assert sum("back to step 4" in text for text in recorder.notices) == MAX_SETBACKS
+    assert (tmp_path / "model/training/checkpoints/step-00000004/model.safetensors").exists()
+
+
+def test_a_lack_of_memory_is_remembered(
+    corpus: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the first batch that did not fit, all are cut beforehand, which is told and changes nothing."""
+    whole = tiny_run(corpus, tmp_path / "whole", "model.dropout=0.0")
+    compute, largest = Parallel.loss, []
+
+    def limited(self: Parallel, batch: Any) -> Any:
+        if len(batch.source_BS) > 30:
+            largest.append(len(batch.source_BS))
+            raise torch.OutOfMemoryError("out of memory")
+        return compute(self, batch)
+
+    monkeypatch.setattr(Parallel, "loss", limited)
+    recorder = Recorder()
+    cut_up = tiny_run(corpus, tmp_path / "cut", "model.dropout=0.0", reporter=recorder)
+
+    assert [text for text in recorder.notices if "memory did not suffice" in text]
+    assert len(largest) <= 3
+    assert cut_up.dev_scores["loss"] == pytest.approx(whole.dev_scores["loss"], rel=1e-5)
