@@ -110,7 +110,7 @@ def main() -> None:
     options = parse()
     names = ready(options.rivals)
     print(f"torch {torch.__version__}, Python {platform.python_version()}, {platform.machine()}, ", end="")
-    print(f"{os.cpu_count()} cores, {options.threads} threads; load before: {spoken_load()}")
+    print(f"{os.cpu_count()} cores, threads of a rival: {options.threads}; load before: {spoken_load()}")
     found: dict[str, Any] = {}
     if options.program:
         print("\n".join(padding.lines()))
