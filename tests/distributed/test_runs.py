@@ -266,7 +266,7 @@ def test_shards_make_the_same_kind_of_folder(
     """A model that was trained in shards has the same files and losses, and translates."""
     out = tmp_path / "model"
     code, _, said = ended(words(corpus, out, "--ranks", "2", settings=[*EXACT, SHARDED]))
-    translated = main(["translate", str(out), str(corpus[0]), "--beam", "1"])
+    translated = main(["translate", str(out), str(corpus[0]), "--beam-size", "1"])
 
     assert (code, translated) == (0, 0), said
     assert_same_losses(out, alone)
@@ -301,7 +301,7 @@ def test_ctrl_c_saves_and_a_second_one_ends_at_once(corpus: list[Path], tmp_path
 def test_ranks_notice_that_their_launcher_is_gone(corpus: list[Path], tmp_path: Path) -> None:
     """When the launcher is killed, the ranks save and end by themselves."""
     out = tmp_path / "model"
-    with started(words(corpus, out, "--ranks", "2", settings=ENDLESS)) as process:
+    with started(words(corpus, out, "--ranks", "2", settings=ENDLESS), TMPDIR=str(tmp_path)) as process:
         wait_until(has_made_steps(out, process))
         process.kill()
         wait_until(lambda: not ranks_of(process), timeout_seconds=30)
