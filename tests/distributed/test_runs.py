@@ -231,7 +231,8 @@ def test_four_ranks_and_torchrun_train_the_same_model(
     ended(words(corpus, four, "--ranks", "4", settings=EXACT))
     python, *module = words(corpus, two, settings=EXACT)
     code, _, said = ended(
-        [python, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", *module]
+        [python, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", *module],
+        TMPDIR=str(tmp_path),
     )
 
     assert code == 0, said
