@@ -73,6 +73,10 @@ def command(
     split off. The model folder is ready for 'dragoman translate'.
     """
     is_rank = "RANK" in os.environ
+    if ranks is not None and is_rank and LAUNCHER not in os.environ:
+        raise click.UsageError(
+            "--ranks starts processes of its own, and torchrun has started this one; leave --ranks out"
+        )
     if ranks is not None and ranks > 1 and not is_rank and not dry_run:
         context.exit(launch(ranks, sys.argv[1:]))
     with StopSignals(quiet=is_rank and os.environ["RANK"] != "0") as signals:

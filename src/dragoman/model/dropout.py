@@ -33,5 +33,6 @@ def drop(x: Tensor, rate: float) -> Tensor:
     threshold = min(max(round(rate * 256), 1), 255)
     words = torch.empty((x.numel() + 7) // 8, dtype=torch.int64, device=x.device)
     bits = words.random_(-(2**63), None).view(torch.uint8)[: x.numel()].view(x.shape)
-    kept: Tensor = (bits >= threshold).to(x.dtype).mul_(256 / (256 - threshold))
-    return x * kept
+    kept = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+    torch.ge(bits, threshold, out=kept)  # straight into the type of x: torch is slow with bool tensors
+    return x * kept.mul_(256 / (256 - threshold))

@@ -100,9 +100,9 @@ class Transformer(nn.Module):
         return self.embedding if self.config.embeddings == "shared" else self.source_embedding
 
     def use_fast_forms(self, fast: bool) -> None:
-        """Compute with the fast forms of attention and dropout, or with the readable ones."""
+        """Compute with the fast forms of embedding, attention and dropout, or with the readable ones."""
         for module in self.modules():
-            if isinstance(module, MultiHeadAttention | Dropout):
+            if isinstance(module, MultiHeadAttention | Dropout | Embedding):
                 module.fast = fast
 
     def encode(self, source_BS: Tensor, weights: AttentionWeights | None = None) -> Memory:

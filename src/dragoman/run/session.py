@@ -253,7 +253,13 @@ def follow(place: Place, reporter: Reporter) -> Outcome:
     """Train as one of the ranks that are not the first: it reads what rank 0 has prepared."""
     config: Config = place.ranks.from_first(Config())
     folder = _encoded(place.out)
-    corpus = EncodedCorpus(folder / "train.bin")
+    try:
+        corpus = EncodedCorpus(folder / "train.bin")
+    except OSError as error:
+        raise CorpusError(
+            f"{folder / 'train.bin'}: cannot be read: {error.strerror}; every rank must see the folder --out",
+            hint="name a folder that all machines share",
+        ) from error
 
     def corpus_of_epoch(_: int) -> EncodedCorpus:
         if config.data.bpe_dropout == 0.0:

@@ -89,6 +89,8 @@ def train(
         place = Place(ranks, device, Path(out), stop_requested)
         if ranks.is_first:
             return _lead(corpus, place, options, reporter)
+        if options.dry_run:
+            return Outcome("dry_run", Progress(), place.out, {}, None, "")
         return follow(place, reporter)
 
 

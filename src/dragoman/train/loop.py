@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ from dragoman.train.health import (
 from dragoman.train.run import Scores, StopRequestedError, TrainingRun
 from dragoman.train.schedule import learning_rate
 from dragoman.train.state import go_back, load_newest, save
-from dragoman.train.step import train_step
+from dragoman.train.step import lack_of_memory, too_large, train_step
 
 
 class _Step(NamedTuple):
@@ -73,8 +74,9 @@ def fit(run: TrainingRun, progress: Progress) -> tuple[Progress, str]:
     """
     ranks, clock = run.parallel.ranks, _Clock(progress)
     run.model.train()
-    steps, num_cuts = _steps(run, progress), 0
+    steps = _steps(run, progress)
     with torch.random.fork_rng(devices=_cuda_devices(run.model)):
+        num_cuts = _cuts_that_fit(run, progress.epoch)
         if _validation_is_pending(run, progress):
             progress, ended = _validate_and_save(run, progress, clock)
             if ended:
@@ -210,13 +212,7 @@ def _steps(run: TrainingRun, progress: Progress) -> Iterator[_Step]:
     config, epoch, first = run.config, progress.epoch, progress.step_in_epoch
     while True:
         corpus = run.corpus_of_epoch(epoch)
-        plan = plan_epoch(
-            corpus.lengths,
-            seed=config.seed,
-            epoch=epoch,
-            batch_tokens=config.batch_tokens,
-            micro_batch_tokens=config.positions_at_once,
-        )
+        plan = _plan(corpus, config, epoch)
         for step_in_epoch in range(first, len(plan)):
             parts = plan[step_in_epoch]
             source, target = corpus.lengths[np.concatenate(parts)].sum(axis=0).tolist()
@@ -225,6 +221,47 @@ def _steps(run: TrainingRun, progress: Progress) -> Iterator[_Step]:
             share = run.parallel.ranks.share(parts)
             yield _Step(epoch, step_in_epoch, share, source, target, flops, corpus)
         epoch, first = epoch + 1, 0
+
+
+def _plan(corpus: EncodedCorpus, config: TrainConfig, epoch: int) -> list[list[Indices]]:
+    """Return the micro-batches of each step of an epoch."""
+    return plan_epoch(
+        corpus.lengths,
+        seed=config.seed,
+        epoch=epoch,
+        batch_tokens=config.batch_tokens,
+        micro_batch_tokens=config.positions_at_once,
+    )
+
+
+def _cuts_that_fit(run: TrainingRun, epoch: int) -> int:
+    """Return how often micro-batches must be halved for the largest of an epoch to fit on every rank.
+
+    A rank alone finds out as it goes. Several try it beforehand with copies of the model, since a rank that
+    fails inside a step leaves the others waiting for it.
+
+    Raises:
+        OutOfMemoryError: A single pair does not fit.
+    """
+    ranks, model = run.parallel.ranks, run.model
+    if ranks.size == 1 or run.parallel.is_sharded:
+        return 0
+    corpus = run.corpus_of_epoch(epoch)
+    shares = [part for step in _plan(corpus, run.config, epoch) for part in ranks.share(step) if len(part)]
+    largest = max(shares, key=lambda part: len(part) * int(corpus.lengths[part].max()), default=None)
+    for num_cuts in count():
+        error = None
+        if largest is not None:
+            part = np.array_split(largest, 2**num_cuts)[0]
+            batch = gather(corpus, part, end=END, padding=model.padding)
+            error = lack_of_memory(run.parallel, batch.to(model.output_weight_VD.device), run.config)
+        if not ranks.any(error is not None):
+            break
+        if error is not None and len(part) == 1:
+            raise too_large(batch) from error
+    if num_cuts:
+        run.observer.notice(f"micro-batches are cut into {2**num_cuts} parts, so that they fit into memory")
+    return num_cuts
 
 
 def _batches(run: TrainingRun, step: _Step, num_cuts: int) -> list[Batch]:

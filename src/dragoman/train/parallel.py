@@ -60,9 +60,7 @@ class Parallel:
         if self.is_sharded:
             _cut_into_shards(model, self._loss)
         elif self.ranks.size > 1:
-            self._loss = DistributedDataParallel(
-                self._loss, broadcast_buffers=False, gradient_as_bucket_view=True
-            )
+            self._loss = DistributedDataParallel(self._loss, gradient_as_bucket_view=True)
 
     def loss(self, batch: Batch) -> Loss:
         """Return the loss of a micro-batch; without pairs it is 0 and takes part all the same."""

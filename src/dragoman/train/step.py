@@ -125,13 +125,33 @@ def _halves(batches: Sequence[Batch], parallel: Parallel, error: RuntimeError) -
         OutOfMemoryError: Nothing is left to halve, or other ranks wait for what this one cannot compute.
     """
     largest = max(batches, key=lambda batch: batch.source_BS.numel() + batch.target_BT.numel())
-    rows, positions = largest.source_BS.size(0), max(largest.source_BS.size(1), largest.target_BT.size(1))
-    if parallel.ranks.size > 1 or rows == 1:
-        raise OutOfMemoryError(
-            f"memory does not suffice for a micro-batch of {rows:,} pairs of up to {positions:,} pieces",
-            hint="set train.micro_batch_tokens lower, or data.max_length if it is a single pair",
-        ) from error
+    if parallel.ranks.size > 1 or len(largest.source_BS) == 1:
+        raise too_large(largest) from error
     return [half for batch in batches for half in batch.halves()]
+
+
+def too_large(batch: Batch) -> OutOfMemoryError:
+    """Return the error that tells which micro-batch did not fit into memory."""
+    positions = max(batch.source_BS.size(1), batch.target_BT.size(1))
+    return OutOfMemoryError(
+        f"memory does not suffice for a micro-batch of {len(batch.source_BS):,} pairs of up to "
+        f"{positions:,} pieces",
+        hint="set train.micro_batch_tokens lower, or data.max_length if it is a single pair",
+    )
+
+
+def lack_of_memory(parallel: Parallel, batch: Batch, config: TrainConfig) -> RuntimeError | None:
+    """Return the error if a micro-batch does not fit into memory; nothing else is changed by trying."""
+    try:
+        with parallel.exchange(now=False), autocast(batch.source_BS.device, config.precision):
+            parallel.loss(batch).smoothed.backward()  # type: ignore[no-untyped-call]
+    except RuntimeError as error:
+        if not is_out_of_memory(error):
+            raise
+        return error
+    finally:
+        parallel.model.zero_grad(set_to_none=True)
+    return None
 
 
 def is_out_of_memory(error: RuntimeError) -> bool:

@@ -1,6 +1,8 @@
 """A run that diverges, or that finds too little memory, helps itself and says so."""
 
+import copy
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +11,13 @@ import torch
 
 from dragoman.errors import DivergedError
 from dragoman.model import Transformer
+from dragoman.run import Outcome
+from dragoman.run.session import Session
 from dragoman.storage.progress import Progress
 from dragoman.train import loop
 from dragoman.train.health import MAX_SETBACKS, MAX_SKIPPED_IN_ROW
 from dragoman.train.parallel import Parallel
+from dragoman.train.ranks import Ranks
 from dragoman.train.step import StepResult
 from tiny_runs import Recorder, remains, stop_after, tiny_run, write_corpus
 
@@ -136,3 +141,51 @@ def test_a_lack_of_memory_is_remembered(
     assert [text for text in recorder.notices if "memory did not suffice" in text]
     assert len(largest) <= 3
     assert cut_up.dev_scores["loss"] == pytest.approx(whole.dev_scores["loss"], rel=1e-5)
+
+
+class TwoRanks(Ranks):
+    """The first of two ranks, whose other one has the same fate."""
+
+    def __init__(self) -> None:
+        super().__init__(0, 2)
+
+    def sum(self, *values: float) -> list[float]:
+        """Count both."""
+        return [2 * value for value in values]
+
+
+@pytest.mark.parametrize(("most_pairs", "expected"), [(1_000, 0), (10, 1), (5, 2)])
+def test_several_ranks_try_the_largest_batch_beforehand(
+    corpus: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most_pairs: int, expected: int
+) -> None:
+    """Before the first step they agree how often micro-batches are halved; nothing is left of the trial."""
+    compute, found = Parallel.loss, []
+
+    def limited(self: Parallel, batch: Any) -> Any:
+        if len(batch.source_BS) > most_pairs:
+            raise torch.OutOfMemoryError("out of memory")
+        return compute(self, batch)
+
+    class Tries(Recorder):
+        def training_started(self, progress: Progress, num_steps: int) -> None:
+            monkeypatch.setattr(Parallel, "loss", limited)
+            found.append(loop._cuts_that_fit(replace(session.loop, parallel=parallel), 0))
+            monkeypatch.setattr(Parallel, "loss", compute)
+
+    recorder = Tries()
+    go = Session.go
+
+    def remember(self: Session) -> Outcome:
+        nonlocal session, parallel
+        session, parallel = self, copy.copy(self.loop.parallel)
+        parallel.ranks = TwoRanks()
+        return go(self)
+
+    session: Session
+    parallel: Parallel
+    monkeypatch.setattr(Session, "go", remember)
+    tiny_run(corpus, tmp_path / "model", reporter=recorder)
+
+    assert found == [expected]
+    assert all(parameter.grad is None for parameter in parallel.model.parameters())
+    assert any("so that they fit into memory" in text for text in recorder.notices) == (expected > 0)
