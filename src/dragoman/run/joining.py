@@ -103,7 +103,7 @@ def _meet(place: _Place, device: torch.device) -> None:
     meeting_file = os.environ.get(MEETING_FILE)
     distributed.init_process_group(
         "cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo",
-        store=None if meeting_file is None else distributed.FileStore(meeting_file, place.size),
+        store=None if meeting_file is None else distributed.FileStore(meeting_file, place.size),  # type: ignore[attr-defined]
         rank=place.rank,
         world_size=place.size,
         timeout=_PATIENCE,
