@@ -27,6 +27,7 @@ def launched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Capt
     def run(*programs: str) -> tuple[int, str]:
         package = tmp_path / "dragoman"
         package.mkdir()
+        (package / "__init__.py").touch()  # without it the real package comes first
         start = "import os, signal, sys, time\nrank = int(os.environ['RANK'])\n"
         for rank, program in enumerate(programs):
             (package / f"rank{rank}.py").write_text(f"{start}{program}\n", encoding="utf-8")
