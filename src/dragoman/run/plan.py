@@ -3,23 +3,18 @@
 import torch
 
 from dragoman.config import Config
-from dragoman.data import EncodedCorpus, plan_epoch
+from dragoman.data import EncodedCorpus
 from dragoman.model import Transformer
 from dragoman.model.arithmetic import forward_flops, num_parameters
 from dragoman.run.device import describe_device
 from dragoman.run.reporter import Plan
+from dragoman.train.loop import plan_of
 
 
 def make_plan(model: Transformer, corpus: EncodedCorpus, config: Config, device: torch.device) -> Plan:
     """Return what training this model on this corpus will take."""
     settings = config.train
-    plan = plan_epoch(
-        corpus.lengths,
-        seed=settings.seed,
-        epoch=0,
-        batch_tokens=settings.batch_tokens,
-        micro_batch_tokens=settings.positions_at_once,
-    )
+    plan = plan_of(corpus, settings, epoch=0)
     micro_batches = [part for step in plan for part in step]
     shapes = [(len(part), *corpus.lengths[part].max(axis=0).tolist()) for part in micro_batches]
     positions = sum(rows * (source + target) for rows, source, target in shapes)

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from dragoman.config import Config
-from dragoman.data import Batch, EncodedCorpus, gather, pad, plan_epoch
+from dragoman.data import Batch, EncodedCorpus, gather, pad
 from dragoman.data.batches import Indices
 from dragoman.errors import OutOfMemoryError
 from dragoman.model import CachedDecoder, Transformer
@@ -17,7 +17,7 @@ from dragoman.run.device import peak_memory, sustained_flops
 from dragoman.run.reporter import Probe
 from dragoman.search import search
 from dragoman.text.ids import END
-from dragoman.train.loop import make_optimizer
+from dragoman.train.loop import make_optimizer, plan_of
 from dragoman.train.schedule import learning_rate
 from dragoman.train.step import is_out_of_memory, train_step
 
@@ -68,13 +68,7 @@ class _Prober:
         self.config = config
         self.corpus = corpus
         self.device = device
-        self.steps = plan_epoch(
-            corpus.lengths,
-            seed=config.train.seed,
-            epoch=0,
-            batch_tokens=config.train.batch_tokens,
-            micro_batch_tokens=config.train.positions_at_once,
-        )
+        self.steps = plan_of(corpus, config.train, epoch=0)
         self.model = Transformer(config.model).to(device).train()
         self.model.use_fast_forms(config.train.fast)
         self.num_cuts = 0

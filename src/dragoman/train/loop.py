@@ -212,7 +212,7 @@ def _steps(run: TrainingRun, progress: Progress) -> Iterator[_Step]:
     config, epoch, first = run.config, progress.epoch, progress.step_in_epoch
     while True:
         corpus = run.corpus_of_epoch(epoch)
-        plan = _plan(corpus, config, epoch)
+        plan = plan_of(corpus, config, epoch)
         for step_in_epoch in range(first, len(plan)):
             parts = plan[step_in_epoch]
             source, target = corpus.lengths[np.concatenate(parts)].sum(axis=0).tolist()
@@ -223,7 +223,7 @@ def _steps(run: TrainingRun, progress: Progress) -> Iterator[_Step]:
         epoch, first = epoch + 1, 0
 
 
-def _plan(corpus: EncodedCorpus, config: TrainConfig, epoch: int) -> list[list[Indices]]:
+def plan_of(corpus: EncodedCorpus, config: TrainConfig, epoch: int) -> list[list[Indices]]:
     """Return the micro-batches of each step of an epoch."""
     return plan_epoch(
         corpus.lengths,
@@ -247,7 +247,7 @@ def _cuts_that_fit(run: TrainingRun, epoch: int) -> int:
     if ranks.size == 1 or run.parallel.is_sharded:
         return 0
     corpus = run.corpus_of_epoch(epoch)
-    shares = [part for step in _plan(corpus, run.config, epoch) for part in ranks.share(step) if len(part)]
+    shares = [part for step in plan_of(corpus, run.config, epoch) for part in ranks.share(step) if len(part)]
     largest = max(shares, key=lambda part: len(part) * int(corpus.lengths[part].max()), default=None)
     for num_cuts in count():
         error = None
