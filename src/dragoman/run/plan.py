@@ -5,10 +5,10 @@ import torch
 from dragoman.config import Config
 from dragoman.data import EncodedCorpus
 from dragoman.model import Transformer
-from dragoman.model.arithmetic import forward_flops, num_parameters
+from dragoman.model.arithmetic import num_parameters
 from dragoman.run.device import describe_device
 from dragoman.run.reporter import Plan
-from dragoman.train.loop import plan_of
+from dragoman.train.loop import flops_of, plan_of
 
 
 def make_plan(model: Transformer, corpus: EncodedCorpus, config: Config, device: torch.device) -> Plan:
@@ -18,7 +18,7 @@ def make_plan(model: Transformer, corpus: EncodedCorpus, config: Config, device:
     micro_batches = [part for step in plan for part in step]
     shapes = [(len(part), *corpus.lengths[part].max(axis=0).tolist()) for part in micro_batches]
     positions = sum(rows * (source + target) for rows, source, target in shapes)
-    flops = sum(3 * forward_flops(config.model, *shape) for shape in shapes)
+    flops = flops_of(micro_batches, corpus, config.model)
     size = num_parameters(model)
     return Plan(
         num_parameters=size,

@@ -17,7 +17,7 @@ from dragoman.run.device import peak_memory, sustained_flops
 from dragoman.run.reporter import Probe
 from dragoman.search import search
 from dragoman.text.ids import END
-from dragoman.train.loop import make_optimizer, plan_of
+from dragoman.train.loop import flops_of, make_optimizer, plan_of
 from dragoman.train.schedule import learning_rate
 from dragoman.train.step import is_out_of_memory, train_step
 
@@ -134,8 +134,7 @@ class _Prober:
 
     def flops(self, parts: Iterable[Indices]) -> float:
         """Return the operations of a step of these micro-batches."""
-        shapes = [(len(part), *self.corpus.lengths[part].max(axis=0).tolist()) for part in parts]
-        return sum(3 * forward_flops(self.config.model, *shape) for shape in shapes)
+        return flops_of(parts, self.corpus, self.config.model)
 
     def validation_seconds(self, num_dev_pairs: int, seconds_per_flop: float) -> float:
         """Return about how long a validation takes, if development pairs are as long as training pairs."""

@@ -1,7 +1,7 @@
 """The training loop."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import count
@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from dragoman.config import TrainConfig
+from dragoman.config import ModelConfig, TrainConfig
 from dragoman.data import Batch, EncodedCorpus, gather, plan_epoch
 from dragoman.data.batches import Indices
 from dragoman.model import Transformer
@@ -216,8 +216,7 @@ def _steps(run: TrainingRun, progress: Progress) -> Iterator[_Step]:
         for step_in_epoch in range(first, len(plan)):
             parts = plan[step_in_epoch]
             source, target = corpus.lengths[np.concatenate(parts)].sum(axis=0).tolist()
-            shapes = [(len(part), *corpus.lengths[part].max(axis=0).tolist()) for part in parts]
-            flops = sum(3 * forward_flops(run.model.config, *shape) for shape in shapes)
+            flops = flops_of(parts, corpus, run.model.config)
             share = run.parallel.ranks.share(parts)
             yield _Step(epoch, step_in_epoch, share, source, target, flops, corpus)
         epoch, first = epoch + 1, 0
@@ -232,6 +231,12 @@ def plan_of(corpus: EncodedCorpus, config: TrainConfig, epoch: int) -> list[list
         batch_tokens=config.batch_tokens,
         micro_batch_tokens=config.positions_at_once,
     )
+
+
+def flops_of(parts: Iterable[Indices], corpus: EncodedCorpus, config: ModelConfig) -> float:
+    """Return the operations of micro-batches, forward and backward, padding included."""
+    shapes = [(len(part), *corpus.lengths[part].max(axis=0).tolist()) for part in parts]
+    return sum(3 * forward_flops(config, *shape) for shape in shapes)
 
 
 def _cuts_that_fit(run: TrainingRun, epoch: int) -> int:
