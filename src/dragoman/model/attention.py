@@ -1,4 +1,4 @@
-"""Scaled dot-product attention, readable and fused, and its multi-head form.
+"""Scaled dot-product attention, readable and in two fast forms, and its multi-head form.
 
 Source: Vaswani et al. (2017), §3.2.
 """
@@ -11,6 +11,9 @@ from torch.nn import functional as F
 
 from dragoman.config import ModelConfig
 from dragoman.model.precision import for_products
+
+_VECTOR_LENGTH = 16
+"""Numbers in float32 that a processor computes at once."""
 
 
 def scaled_dot_product_attention(
@@ -49,6 +52,30 @@ def fused_attention(query_BHQK: Tensor, key_BHMK: Tensor, value_BHME: Tensor, vi
     """
     mixed_BHQE = F.scaled_dot_product_attention(query_BHQK, key_BHMK, value_BHME, attn_mask=visible_BHQM)
     return mixed_BHQE.masked_fill(~visible_BHQM.any(dim=-1, keepdim=True), 0.0)
+
+
+def trained_attention(
+    query_BHQK: Tensor, key_BHMK: Tensor, value_BHME: Tensor, visible_BHQM: Tensor
+) -> Tensor:
+    """Mix the values as :func:`scaled_dot_product_attention` does, for training on a processor.
+
+    Scale and mask are one pass over the scores and none over their gradient: what is added to an invisible
+    score is so low that neither a weight nor a gradient is left of it. The softmax is taken in float32 of
+    16 keys at least, since torch computes a shorter row number by number, forward and backward.
+
+    Returns:
+        The mixed values (BHQE).
+    """
+    exact = torch.promote_types(query_BHQK.dtype, torch.float32)
+    if (missing := _VECTOR_LENGTH - key_BHMK.size(2)) > 0:
+        key_BHMK, value_BHME = (F.pad(x, (0, 0, 0, missing)) for x in (key_BHMK, value_BHME))
+        visible_BHQM = F.pad(visible_BHQM, (0, missing))
+    bias = torch.zeros(visible_BHQM.shape, dtype=exact).masked_fill_(~visible_BHQM, torch.finfo(exact).min)
+    score_BHQM = query_BHQK @ key_BHMK.transpose(-2, -1)
+    weight_BHQM = torch.add(bias, score_BHQM, alpha=query_BHQK.size(-1) ** -0.5).softmax(dim=-1)
+    mixed_BHQE = weight_BHQM.to(query_BHQK.dtype) @ value_BHME
+    sees = visible_BHQM.any(dim=-1, keepdim=True)
+    return mixed_BHQE if sees.all() else mixed_BHQE.masked_fill(~sees, 0.0)
 
 
 class MultiHeadAttention(nn.Module):
@@ -102,8 +129,11 @@ class MultiHeadAttention(nn.Module):
     ) -> Tensor:
         """Return what ``x_BQD`` gathers through keys and values that are already projected (BQD)."""
         query_BHQK = self._split(self.query(x_BQD))
-        if weights is None and self._prefers_fused(query_BHQK):
-            mixed_BHQE = fused_attention(query_BHQK, key_BHMK, value_BHME, visible_BHQM)
+        if self.fast and weights is None:
+            # on a processor the backward pass of the fused kernel is the slower one
+            is_fused = query_BHQK.is_cuda or not query_BHQK.requires_grad
+            fast_attention = fused_attention if is_fused else trained_attention
+            mixed_BHQE = fast_attention(query_BHQK, key_BHMK, value_BHME, visible_BHQM)
         else:
             mixed_BHQE, weight_BHQM = scaled_dot_product_attention(
                 query_BHQK, key_BHMK, value_BHME, visible_BHQM
@@ -112,10 +142,6 @@ class MultiHeadAttention(nn.Module):
                 weights.append(weight_BHQM)
         output: Tensor = self.output(mixed_BHQE.transpose(1, 2).flatten(2))
         return output
-
-    def _prefers_fused(self, query_BHQK: Tensor) -> bool:
-        """Tell which form is faster: on a CPU the fused kernel's backward pass is the slower one."""
-        return self.fast and (query_BHQK.is_cuda or not query_BHQK.requires_grad)
 
     def _split(self, x: Tensor) -> Tensor:
         """Turn positions of all heads side by side into heads of positions."""

@@ -1,6 +1,7 @@
-"""Attention: readable and fused."""
+"""Attention: readable and in two fast forms."""
 
 import math
+from collections.abc import Callable
 
 import pytest
 import torch
@@ -10,6 +11,7 @@ from dragoman.model.attention import (
     MultiHeadAttention,
     fused_attention,
     scaled_dot_product_attention,
+    trained_attention,
 )
 from tiny_models import tiny_config
 
@@ -31,6 +33,10 @@ def visibility(num_queries: int, num_memory: int, seed: int = 1) -> Tensor:
 def inputs(dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     query, key, value = drawn(3, 2, 5, 4), drawn(3, 2, 7, 4, seed=2), drawn(3, 2, 7, 6, seed=3)
     return query.to(dtype), key.to(dtype), value.to(dtype), visibility(5, 7)
+
+
+def readable_attention(*all_: Tensor) -> Tensor:
+    return scaled_dot_product_attention(*all_)[0]
 
 
 def test_attention_is_the_papers_formula() -> None:
@@ -57,28 +63,34 @@ def test_rows_of_weights_sum_to_one_or_are_zero() -> None:
     assert not weight[~visible.expand_as(weight)].any()
 
 
+@pytest.mark.parametrize("form", [fused_attention, trained_attention])
+@pytest.mark.parametrize("num_keys", [1, 7, 16, 23])
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-12), (torch.float32, 1e-5)])
-def test_fused_attention_agrees_with_the_readable_one(dtype: torch.dtype, tolerance: float) -> None:
-    """Both forms have the same values and the same gradients, rows that see nothing included."""
-    leaves = [tensor.detach().requires_grad_() for tensor in inputs(dtype)[:3]]
-    visible = visibility(5, 7)
+def test_fast_attention_agrees_with_the_readable_one(
+    form: Callable[..., Tensor], num_keys: int, dtype: torch.dtype, tolerance: float
+) -> None:
+    """All forms have the same values and the same gradients, rows that see nothing included."""
+    shapes = [(3, 2, 5, 4), (3, 2, num_keys, 4), (3, 2, num_keys, 6)]
+    leaves = [drawn(*shape, seed=seed, dtype=dtype) for seed, shape in enumerate(shapes, start=1)]
+    visible = visibility(5, num_keys)
     readable, _ = scaled_dot_product_attention(*leaves, visible)
-    fused = fused_attention(*leaves, visible)
+    fast = form(*leaves, visible)
     probe = drawn(*readable.shape, seed=9, dtype=dtype).detach()
-    grads = [torch.autograd.grad((one * probe).sum(), leaves) for one in (readable, fused)]
+    grads = [torch.autograd.grad((one * probe).sum(), leaves) for one in (readable, fast)]
 
-    torch.testing.assert_close(fused, readable, rtol=0, atol=tolerance)
+    torch.testing.assert_close(fast, readable, rtol=0, atol=tolerance)
     torch.testing.assert_close(grads[1], grads[0], rtol=0, atol=10 * tolerance)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-@pytest.mark.parametrize("fused", [False, True])
-def test_a_query_that_may_look_nowhere_gets_zeros(dtype: torch.dtype, fused: bool) -> None:
+@pytest.mark.parametrize("attention", [readable_attention, fused_attention, trained_attention])
+def test_a_query_that_may_look_nowhere_gets_zeros(
+    dtype: torch.dtype, attention: Callable[..., Tensor]
+) -> None:
     """It gathers exactly nothing, and every gradient stays finite (S24)."""
     query, key, value = (tensor.detach().requires_grad_() for tensor in inputs(dtype)[:3])
     visible = torch.zeros(3, 1, 5, 7, dtype=torch.bool)
     visible[0] = True
-    attention = fused_attention if fused else lambda *all_: scaled_dot_product_attention(*all_)[0]
     mixed = attention(query, key, value, visible)
     grads = torch.autograd.grad(mixed.float().square().sum(), [query, key, value])
 
@@ -86,12 +98,13 @@ def test_a_query_that_may_look_nowhere_gets_zeros(dtype: torch.dtype, fused: boo
     assert all(bool(grad.isfinite().all()) and not grad[1:].any() for grad in grads)
 
 
-def test_no_gradient_flows_to_what_is_not_visible() -> None:
+@pytest.mark.parametrize("attention", [readable_attention, trained_attention])
+def test_no_gradient_flows_to_what_is_not_visible(attention: Callable[..., Tensor]) -> None:
     """Keys and values that nobody may see have a gradient of exactly zero."""
     query, key, value = (tensor.detach().requires_grad_() for tensor in inputs()[:3])
     visible = torch.ones(3, 1, 5, 7, dtype=torch.bool)
     visible[..., 5:] = False
-    mixed, _ = scaled_dot_product_attention(query, key, value, visible)
+    mixed = attention(query, key, value, visible)
     key_grad, value_grad = torch.autograd.grad(mixed.square().sum(), [key, value])
 
     assert not key_grad[:, :, 5:].any()

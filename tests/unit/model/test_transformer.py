@@ -112,7 +112,7 @@ def test_weights_of_all_three_kinds_are_returned() -> None:
         torch.testing.assert_close(weight.sum(-1), torch.ones_like(weight.sum(-1)), rtol=0, atol=1e-12)
     assert not any(weight.masked_fill(seen, 0.0).any() for weight in weights.encoder + weights.cross)
     assert not any(weight.triu(1).any() for weight in weights.decoder)
-    assert torch.equal(output, model.decode(batch.input_BT, memory))
+    torch.testing.assert_close(output, model.decode(batch.input_BT, memory), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize(
