@@ -2,7 +2,7 @@
 
 import hashlib
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -122,7 +122,12 @@ def encode(
 
 
 def encode_with_dropout(
-    text: TrainingText, tokenizer: Tokenizer, config: DataConfig, folder: Path, seed: tuple[int, int]
+    text: TrainingText,
+    tokenizer: Tokenizer,
+    config: DataConfig,
+    folder: Path,
+    seed: tuple[int, int],
+    busy: Callable[[], None],
 ) -> EncodedCorpus:
     """Return the training pairs of one epoch, encoded with BPE-dropout.
 
@@ -132,10 +137,12 @@ def encode_with_dropout(
         config: The share of merges that are left out.
         folder: Where the file of this epoch takes the place of the one before.
         seed: Seed of the run and epoch, on which alone the pieces depend.
+        busy: Called every some thousand texts; what it raises ends the encoding.
     """
     chunks = itertools.count()
 
     def encode_all(texts: list[str]) -> list[list[int]]:
+        busy()
         state = np.random.SeedSequence([*seed, next(chunks)]).generate_state(1, np.uint64)
         return tokenizer.encode_with_dropout(texts, config.bpe_dropout, int(state[0]))
 

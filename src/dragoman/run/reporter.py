@@ -86,7 +86,10 @@ class Reporter:
         """One update was made."""
 
     def busy(self) -> None:
-        """A batch of a validation begins; raising StopRequestedError gives it up, saves and ends the run."""
+        """A part of a long task begins: a batch of a validation, or some pairs of an epoch.
+
+        Raising StopRequestedError gives the task up, saves and ends the run.
+        """
 
     def validated(
         self, progress: Progress, scores: Mapping[str, float], samples: Sequence[Sample], *, is_best: bool

@@ -1,6 +1,7 @@
 """One run of training, from prepared text to a model folder: on rank 0, and on the others."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -31,7 +32,7 @@ from dragoman.train.average import average
 from dragoman.train.loop import fit, is_over, make_optimizer, resume, selection_score
 from dragoman.train.parallel import Parallel
 from dragoman.train.ranks import Ranks
-from dragoman.train.run import TrainingRun
+from dragoman.train.run import StopRequestedError, TrainingRun
 from dragoman.train.step import StepResult
 
 
@@ -199,11 +200,19 @@ class Session:
         """Return the encoded pairs of an epoch."""
         if self.config.data.bpe_dropout == 0.0:
             return self.corpus
-        seed = (self.config.train.seed, epoch)
-        corpus = encode_with_dropout(
-            self.text, self.bundle.tokenizer, self.config.data, _encoded(self.out), seed
-        )
-        self.place.ranks.wait()
+        seed, corpus = (self.config.train.seed, epoch), None
+        with suppress(StopRequestedError):
+            corpus = encode_with_dropout(
+                self.text,
+                self.bundle.tokenizer,
+                self.config.data,
+                _encoded(self.out),
+                seed,
+                self.reporter.busy,
+            )
+        self.place.ranks.from_first(corpus is not None)
+        if corpus is None:
+            raise StopRequestedError
         return corpus
 
     def validate(self) -> Mapping[str, float]:
@@ -264,7 +273,8 @@ def follow(place: Place, reporter: Reporter) -> Outcome:
     def corpus_of_epoch(_: int) -> EncodedCorpus:
         if config.data.bpe_dropout == 0.0:
             return corpus
-        place.ranks.wait()
+        if not place.ranks.from_first(False):
+            raise StopRequestedError
         return EncodedCorpus(folder / "epoch.bin")
 
     loop = _make_loop(config, place, corpus, corpus_of_epoch)

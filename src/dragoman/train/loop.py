@@ -74,35 +74,41 @@ def fit(run: TrainingRun, progress: Progress) -> tuple[Progress, str]:
     """
     ranks, clock = run.parallel.ranks, _Clock(progress)
     run.model.train()
-    steps = _steps(run, progress)
+    steps, num_cuts, is_saved = _steps(run, progress), None, True
     with torch.random.fork_rng(devices=_cuda_devices(run.model)):
-        num_cuts = _cuts_that_fit(run, progress.epoch)
         if _validation_is_pending(run, progress):
             progress, ended = _validate_and_save(run, progress, clock)
             if ended:
                 return progress, ended
         while True:
-            step = next(steps)
+            try:
+                step = next(steps)
+            except StopRequestedError:
+                if not is_saved:
+                    save(run, progress, validated=False)
+                return progress, "interrupted"
+            if num_cuts is None:
+                num_cuts = _cuts_that_fit(run, step)
             progress, num_cuts = _make(run, progress, step, num_cuts)
             if reason := has_diverged(progress.health):
                 if progress.health.num_setbacks == MAX_SETBACKS:
                     raise give_up(reason, progress.step)
                 progress = go_back(run, progress)
                 run.observer.went_back(progress, reason)
-                steps = _steps(run, progress)
+                steps, is_saved = _steps(run, progress), True
                 continue
             seconds, num_stops = ranks.sum(
                 clock.seconds() if ranks.is_first else 0.0, float(run.stop_requested())
             )
             progress = replace(progress, seconds=seconds)
             ended = why_ended(progress, run.config)
-            is_due = ended is not None or progress.step % run.config.validation_interval_steps == 0
-            if is_due:
+            is_saved = ended is not None or progress.step % run.config.validation_interval_steps == 0
+            if is_saved:
                 progress, ended = _validate_and_save(run, progress, clock)
             if ended:
                 return progress, ended
             if num_stops:
-                if not is_due:
+                if not is_saved:
                     save(run, progress, validated=False)
                 return progress, "interrupted"
 
@@ -239,8 +245,8 @@ def flops_of(parts: Iterable[Indices], corpus: EncodedCorpus, config: ModelConfi
     return sum(3 * forward_flops(config, *shape) for shape in shapes)
 
 
-def _cuts_that_fit(run: TrainingRun, epoch: int) -> int:
-    """Return how often micro-batches must be halved for the largest of an epoch to fit on every rank.
+def _cuts_that_fit(run: TrainingRun, first: _Step) -> int:
+    """Return how often micro-batches must be halved for the largest of the epoch to fit on every rank.
 
     A rank alone finds out as it goes. Several try it beforehand with copies of the model, since a rank that
     fails inside a step leaves the others waiting for it.
@@ -251,8 +257,8 @@ def _cuts_that_fit(run: TrainingRun, epoch: int) -> int:
     ranks, model = run.parallel.ranks, run.model
     if ranks.size == 1 or run.parallel.is_sharded:
         return 0
-    corpus = run.corpus_of_epoch(epoch)
-    shares = [part for step in plan_of(corpus, run.config, epoch) for part in ranks.share(step) if len(part)]
+    corpus, plan = first.corpus, plan_of(first.corpus, run.config, first.epoch)
+    shares = [part for parts in plan for part in ranks.share(parts) if len(part)]
     largest = max(shares, key=lambda part: len(part) * int(corpus.lengths[part].max()), default=None)
     for num_cuts in count():
         error = None

@@ -18,7 +18,7 @@ Scores = Mapping[str, float]
 
 
 class StopRequestedError(Exception):
-    """A wish to stop that cannot wait for the end of a validation: it is given up, and made again later."""
+    """A wish to stop that cannot wait for the end of a long task: it is given up, and made again later."""
 
 
 class Observer(Protocol):
@@ -45,7 +45,8 @@ class TrainingRun:
     optimizer: torch.optim.Adam
     config: TrainConfig
     corpus_of_epoch: Callable[[int], EncodedCorpus]
-    """The encoded pairs of an epoch; another one each time when BPE-dropout is on."""
+    """The encoded pairs of an epoch; encoded anew each time when BPE-dropout is on. It raises
+    StopRequestedError on every rank if the run is to stop meanwhile."""
     first_weights: Callable[[], Transformer]
     """Makes the model as the seed draws it."""
     entropy: float

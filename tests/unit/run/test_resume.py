@@ -9,6 +9,7 @@ import pytest
 
 from dragoman.errors import CheckpointError, ConfigError, CorpusError, DivergedError, UsageError
 from dragoman.run import Reporter
+from dragoman.train.run import StopRequestedError
 from tiny_runs import SETTINGS, Recorder, remains, stop_after, tiny_run, write_corpus
 
 pytestmark = pytest.mark.untraced  # whole runs; what they consist of is watched in tests of its own
@@ -78,6 +79,37 @@ def test_a_run_may_stop_after_every_step(
 
     assert reasons == ["interrupted"] * 11 + ["max_steps"]
     assert_same(remains(tmp_path / "model"), undisturbed())
+
+
+class StopWhileBusy(Recorder):
+    """Wishes to stop while a long task is at work after a step, like the encoding of the next epoch."""
+
+    def __init__(self, step: int) -> None:
+        super().__init__()
+        self.step = step
+
+    def busy(self) -> None:
+        if self.steps[-1:] == [self.step]:
+            raise StopRequestedError
+
+
+def test_a_wish_to_stop_does_not_wait_for_the_pairs_of_an_epoch(
+    corpus: list[Path], tmp_path: Path, undisturbed: Callable[..., Any]
+) -> None:
+    """With BPE-dropout each epoch is encoded first: a stop gives that up, saves, and the end is the same."""
+    settings = (*VARIANTS["bpe-dropout"], "train.max_steps=40", "train.validation_interval_steps=40")
+    epochs = [record["epoch"] for record in read_metrics_bytes(undisturbed(*settings))]
+    last_of_first_epoch = epochs.index(1)
+    reporter = StopWhileBusy(last_of_first_epoch)
+    stopped = tiny_run(corpus, tmp_path / "model", *settings, reporter=reporter)
+    tiny_run(corpus, tmp_path / "model", resume=True)
+
+    assert (stopped.reason, stopped.progress.step) == ("interrupted", last_of_first_epoch)
+    assert_same(remains(tmp_path / "model"), undisturbed(*settings))
+
+
+def read_metrics_bytes(left: dict[str, bytes]) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in left["metrics.jsonl"].splitlines()]
 
 
 class Killed(BaseException):
