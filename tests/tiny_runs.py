@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from dragoman.run import Outcome, Reporter, TrainOptions, train
+from dragoman.run.reporter import Plan
 from text_samples import sentences
 
 SETTINGS = (
@@ -62,6 +63,17 @@ class Recorder(Reporter):
 
     def stepped(self, progress: Any, result: Any, rate: float) -> None:
         self.steps.append(progress.step)
+
+
+class Plans(Recorder):
+    """Remembers what was planned as well."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[Plan] = []
+
+    def planned(self, plan: Plan) -> None:
+        self.seen.append(plan)
 
 
 def stop_after(number: int) -> Callable[[], bool]:

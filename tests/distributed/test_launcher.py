@@ -98,7 +98,7 @@ def test_a_rank_that_is_killed_is_named(launched: Launch) -> None:
     """A rank that can say nothing is spoken for, with the signal that has ended it and what comes next."""
     code, said = launched(LOST, "os.kill(os.getpid(), signal.SIGKILL)")
 
-    assert code == 1
+    assert code == RanksError.exit_code
     assert said.startswith("error: rank 1 was ended by SIGKILL, and all ranks with it\nhint: ")
     assert "--resume" in said
 

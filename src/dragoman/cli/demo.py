@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dragoman.cli.many_files import ManyFilesCommand
-from dragoman.cli.options import json_option
+from dragoman.cli.options import NEW_FOLDER, json_option
 from dragoman.cli.stop import StopSignals
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _GENERATED = (
 @click.command(cls=ManyFilesCommand)
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=NEW_FOLDER,
     help="The demo's folder. Left out, it is dragoman-demo, or dragoman-demo-own with --corpus.",
 )
 @click.option(

@@ -136,7 +136,7 @@ def _conclude(processes: Processes, failed: Sequence[int], heard: Sequence[int],
     name = signal.Signals(-code_of[rank]).name
     click.echo(f"error: rank {rank} was ended by {name}, and all ranks with it", err=True)
     click.echo("hint: go on with --resume; if memory was short, with fewer --ranks", err=True)
-    return 1
+    return RanksError.exit_code
 
 
 def _said(folder: Path, rank: int) -> Path:

@@ -9,6 +9,19 @@ import click
 _Function = Callable[..., Any]
 
 
+class _NewFolder(click.Path):
+    """A folder to write; an empty name, as an unset variable of the shell gives, is not the current one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("the name of the folder is empty", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+NEW_FOLDER = _NewFolder(path_type=Path)
+"""Type of ``--out``."""
+
+
 def configuration_options(function: _Function) -> _Function:
     """Add ``--recipe``, ``--config`` and ``--set``, passed on as recipe, config_file and settings."""
     for option in (

@@ -82,7 +82,7 @@ class TerminalReporter(Reporter):
         self, progress: RunProgress, scores: Mapping[str, float], samples: Sequence[Sample], *, is_best: bool
     ) -> None:
         """Print the development scores and a few translations."""
-        numbers = "  ".join(f"{NAMES.get(name, name)} {value:.2f}" for name, value in scores.items())
+        numbers = "  ".join(f"{NAMES.get(name, name)} {_figure(value)}" for name, value in scores.items())
         self.notice(f"step {progress.step:,}  development: {numbers}{'  best so far' if is_best else ''}")
         if self._samples:
             for sample in samples:
@@ -117,6 +117,11 @@ NAMES = {"loss": "loss", "perplexity": "perplexity", "bleu": "BLEU", "chrf": "ch
 """Development scores as they are printed."""
 
 
+def _figure(value: float) -> str:
+    """Return a score as it is printed; the perplexity of a run that goes wrong has hundreds of digits."""
+    return f"{value:.2f}" if abs(value) < 1e6 else f"{value:.2e}"
+
+
 def plan_lines(plan: Plan) -> list[str]:
     """Return what a run is going to do, in lines."""
     epochs = plan.num_steps / plan.steps_per_epoch
@@ -138,17 +143,19 @@ def probe_lines(plan: Plan, probe: Probe) -> list[str]:
             f"memory: a micro-batch of {plan.micro_batch_tokens:,} positions does not fit; lower it with "
             f"--set train.micro_batch_tokens={max(plan.micro_batch_tokens // 2, 1)}, the step stays as large"
         ]
-    training = plan.num_steps * probe.seconds_per_step
+    num_steps = plan.num_steps - plan.num_steps_done
+    training = num_steps * probe.seconds_per_step
     validations = plan.num_validations * probe.seconds_per_validation
     total = training + validations
     peak = "not told by this system" if probe.peak_bytes is None else f"{probe.peak_bytes / 2**20:,.0f} MiB"
+    that_are_left = " that are left" if plan.num_steps_done else ""
     where = "of all tensors" if plan.device.startswith("cuda") else "of the process, PyTorch included"
     lines = [
         f"measured in {probe.num_steps:,} {'step' if probe.num_steps == 1 else 'steps'}: "
         f"{probe.seconds_per_step:.3g} seconds a step, "
         f"{probe.target_tokens_per_second:,.0f} target pieces a second",
         f"memory: {peak} at most {where}, with the longest pairs",
-        f"time: about {minutes(total)}; {plan.num_steps:,} steps take {minutes(training)}, "
+        f"time: about {minutes(total)}; {num_steps:,} steps{that_are_left} take {minutes(training)}, "
         f"{plan.num_validations:,} validations {minutes(validations)}",
     ]
     if probe.num_cuts:
@@ -162,7 +169,7 @@ def probe_lines(plan: Plan, probe: Probe) -> list[str]:
             f"only {probe.processor_share:.0%} of one processor was free for it; alone it will be faster"
         )
     if plan.max_minutes is not None and 60 * plan.max_minutes < total:
-        step = int(plan.num_steps * 60 * plan.max_minutes / total)
+        step = plan.num_steps_done + int(num_steps * 60 * plan.max_minutes / total)
         lines.append(f"train.max_minutes ends it after {plan.max_minutes:g} minutes, near step {step:,}")
         total = 60 * plan.max_minutes
     lines.append(

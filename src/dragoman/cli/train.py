@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dragoman.cli.launch import LAUNCHER, launch
-from dragoman.cli.options import configuration_options
+from dragoman.cli.options import NEW_FOLDER, configuration_options
 from dragoman.cli.stop import StopSignals
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _PATH = click.Path(path_type=Path)
 
 @click.command()
 @click.argument("corpus", nargs=-1, required=True, type=_PATH)
-@click.option("--out", required=True, type=_PATH, help="The model folder; new or empty, unless resumed.")
+@click.option("--out", required=True, type=NEW_FOLDER, help="The model folder; new or empty, unless resumed.")
 @click.option(
     "--source", "source_language", metavar="LANGUAGE", help="Left out, it is the suffix of the source file."
 )
@@ -94,7 +94,14 @@ def command(
             device=device,
             dry_run=dry_run,
         )
-        context.exit(_train(corpus, out, options, signals))
+        code = _train(corpus, out, options, signals)
+        if dry_run and code == 0 and (ranks or 1) > 1:
+            click.echo(
+                f"measured in one process: {ranks} ranks on this machine take {ranks} times the memory, and "
+                "on a processor they share its cores",
+                err=True,
+            )
+        context.exit(code)
 
 
 def _train(corpus: tuple[Path, ...], out: Path, options: "TrainOptions", signals: StopSignals) -> int:

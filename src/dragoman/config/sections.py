@@ -18,6 +18,7 @@ Count = Annotated[int, Field(ge=1, le=LARGEST)]
 Natural = Annotated[int, Field(ge=0, le=LARGEST)]
 Probability = Annotated[float, Field(ge=0.0, lt=1.0, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
+Small = Annotated[float, Field(gt=0.0, le=1.0, allow_inf_nan=False)]
 
 
 @dataclass(frozen=True, kw_only=True, config=_STRICT)
@@ -69,7 +70,7 @@ class ModelConfig:
     """LayerNorm after the residual sum (§3.1), or before each sub-layer with one more at the end of each
     stack (fairseq, CTranslate2; deep models)."""
 
-    norm_epsilon: Positive = 1e-5
+    norm_epsilon: Small = 1e-5
     """Added to the variance inside LayerNorm's square root."""
 
     attention_bias: bool = False
@@ -138,7 +139,7 @@ class TrainConfig:
     warmup_steps: Count = 4_000
     """Steps over which the learning rate rises (§5.3)."""
 
-    peak_rate: Positive | None = None
+    peak_rate: Annotated[float, Field(gt=0.0, le=100.0, allow_inf_nan=False)] | None = None
     """Learning rate at the end of the warm-up; left out, it is the paper's (d_model · warmup_steps)^-0.5
     (§5.3, Eq. 3)."""
 
@@ -152,13 +153,13 @@ class TrainConfig:
     adam_beta2: Probability = 0.98
     """Adam's decay of the uncentered variance (§5.3)."""
 
-    adam_epsilon: Positive = 1e-9
+    adam_epsilon: Small = 1e-9
     """Added to Adam's denominator (§5.3)."""
 
     label_smoothing: Probability = 0.1
     """Share of the target probability spread over all pieces (§5.4)."""
 
-    max_grad_norm: Positive | None = None
+    max_grad_norm: Annotated[float, Field(ge=1e-6, allow_inf_nan=False)] | None = None
     """Gradients longer than this are scaled down to it; the paper clips none."""
 
     precision: Literal["auto", "float32", "bfloat16"] = "auto"

@@ -70,7 +70,7 @@ def trained_attention(
     if (missing := _VECTOR_LENGTH - key_BHMK.size(2)) > 0:
         key_BHMK, value_BHME = (F.pad(x, (0, 0, 0, missing)) for x in (key_BHMK, value_BHME))
         visible_BHQM = F.pad(visible_BHQM, (0, missing))
-    bias = torch.zeros(visible_BHQM.shape, dtype=exact).masked_fill_(~visible_BHQM, torch.finfo(exact).min)
+    bias = torch.zeros_like(visible_BHQM, dtype=exact).masked_fill_(~visible_BHQM, torch.finfo(exact).min)
     score_BHQM = query_BHQK @ key_BHMK.transpose(-2, -1)
     weight_BHQM = torch.add(bias, score_BHQM, alpha=query_BHQK.size(-1) ** -0.5).softmax(dim=-1)
     mixed_BHQE = weight_BHQM.to(query_BHQK.dtype) @ value_BHME

@@ -2,7 +2,7 @@
 
 import hashlib
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +33,8 @@ class TrainingText:
     num_training_pairs: int
     digest: str
     """SHA-256 of the corpus and of what was split off."""
+    named_files: Mapping[str, str]
+    """Development and test files by their option; empty where none were named."""
 
     def training_pairs(self) -> Iterator[NumberedPair]:
         """Yield line number and pair of all that training may see."""
@@ -67,7 +69,7 @@ def read_text(
     held_out = split_held_out(usable_pairs(corpus), num_dev, num_test, seed)
     left_out = held_out.dev | held_out.test | held_out.dropped
     parts = [
-        f"{len(lines):,} pairs for {what}{f' of the {wanted:,} asked for' if len(lines) < wanted else ''}"
+        f"{_pairs(len(lines))} for {what}{f' of the {wanted:,} asked for' if len(lines) < wanted else ''}"
         for lines, wanted, what in (
             (held_out.dev, num_dev, "development"),
             (held_out.test, num_test, "the final test"),
@@ -96,6 +98,7 @@ def read_text(
         bool(held_out.test),
         num_pairs - len(left_out),
         _digest(corpus, left_out),
+        {"--dev": dev.names if dev else "", "--test": test.names if test else ""},
     )
 
 
@@ -110,7 +113,7 @@ def encode(
     corpus = _encoded(text.training_pairs(), text.digest, tokenizer, config, folder / "train.bin")
     if corpus.num_too_long:
         reporter.notice(
-            f"left out {corpus.num_too_long:,} pairs of more than {config.max_length} pieces "
+            f"left out {_pairs(corpus.num_too_long)} of more than {config.max_length} pieces "
             f"({_lines(corpus.first_too_long, corpus.num_too_long)})"
         )
     if len(corpus) == 0:
@@ -197,6 +200,10 @@ def _checked(corpus: Corpus, reporter: Reporter) -> int:
     if report.num_nul:
         reporter.notice(f"{corpus.names}: {report.num_nul:,} pairs hold the character NUL; it is kept")
     return report.num_pairs - report.num_empty
+
+
+def _pairs(count: int) -> str:
+    return f"{count:,} {'pair' if count == 1 else 'pairs'}"
 
 
 def _lines(first: tuple[int, ...] | list[int], count: int) -> str:

@@ -45,6 +45,11 @@ def check_is_free(out: Path) -> None:
                 f"--out {out}: the folder holds a training already",
                 hint="go on with it by --resume, or name a new folder",
             )
+        if (out / "training" / "corpus.json").exists():
+            raise UsageError(
+                f"--out {out}: the folder holds a training whose configuration training/config.toml is gone",
+                hint="restore the file from a backup, or name a new folder",
+            )
         raise UsageError(f"--out {out}: the folder is not empty", hint="name a new folder")
 
 
@@ -186,6 +191,7 @@ def create(
         "corpus": text.corpus.names,
         "digest": text.digest,
         "dev": _digest_of(text.dev),
+        **text.named_files,
         "tokenizer": hashlib.sha256(tokenizer.to_bytes()).hexdigest(),
     }
     toml = config_to_toml(config).encode()
@@ -231,6 +237,13 @@ def check_same_corpus(out: Path, text: TrainingText, config: Config, stored: Pat
     about = _about(out)
     digest, names, dev = about["digest"], about["corpus"], about["dev"]
     if digest != text.digest:
+        for option, files in text.named_files.items():
+            if bool(about.get(option, files)) != bool(files):
+                began = f"with {option} {about[option]}" if about[option] else f"without {option}"
+                raise CorpusError(
+                    f"the run in {out} began {began}, so it holds other pairs out of the corpus",
+                    hint=f"name the same files as {option} again" if about[option] else f"leave {option} out",
+                )
         what = "their content has changed since" if names == text.corpus.names else names
         raise CorpusError(
             f"{text.corpus.names}: not the corpus that the run in {out} began with ({what})",
@@ -312,6 +325,30 @@ def check_fits(out: Path, expected: Mapping[str, Tensor]) -> None:
                 f"{found.get(name)}, the model of this run {wanted.get(name)}",
                 hint="put the checkpoints of this run back, or train into a new folder",
             )
+
+
+def last_step(out: Path) -> int:
+    """Return the step of the newest checkpoint in a folder, or 0 where there is none."""
+    folders = (out / "training" / "checkpoints").glob("step-*")
+    return max((int(path.name.split("-")[1]) for path in folders), default=0)
+
+
+def check_begins(out: Path, saved_step: int) -> None:
+    """Refuse to begin anew where checkpoints are gone that certainly were there.
+
+    Args:
+        out: The folder of a run that has no checkpoint.
+        saved_step: The last step that its metrics say was saved, or 0.
+
+    Raises:
+        CheckpointError: Training would begin at step 0 once more.
+    """
+    if saved_step or (out / "training" / _FINISHED).exists():
+        upto = f"up to step {saved_step:,} " if saved_step else ""
+        raise CheckpointError(
+            f"{out / 'training' / 'checkpoints'}: the checkpoints are gone; the run was saved {upto}before",
+            hint="restore the folder from a backup, or train into a new folder",
+        )
 
 
 def check_space(out: Path, num_parameters: int, num_checkpoints: int) -> None:

@@ -49,6 +49,21 @@ class MetricsLog:
                 if name not in ("step", "epoch"):
                     self._board.add_scalar(f"{kind}/{name}", value, record["step"])
 
+    def last_saved_step(self) -> int:
+        """Return the last step that certainly was saved, or 0: its validation has a record and a later one.
+
+        A checkpoint is written after the record of its validation and before the next step.
+        """
+        saved, validated = 0, 0
+        with self._said(), self._path.open("rb") as file:
+            for line in file:
+                step = _step_of(line)
+                if step is None:
+                    break
+                saved = validated
+                validated = step if "validation" in json.loads(line) else validated
+        return saved
+
     def cut_after(self, step: int, notice: Callable[[str], None] = lambda _: None) -> None:
         """Drop the records of later steps, and what follows a line that is damaged or was cut off.
 

@@ -11,8 +11,10 @@ from dragoman.run.reporter import Plan
 from dragoman.train.loop import flops_of, plan_of
 
 
-def make_plan(model: Transformer, corpus: EncodedCorpus, config: Config, device: torch.device) -> Plan:
-    """Return what training this model on this corpus will take."""
+def make_plan(
+    model: Transformer, corpus: EncodedCorpus, config: Config, device: torch.device, num_steps_done: int
+) -> Plan:
+    """Return what training this model on this corpus will take, of which some steps may be made already."""
     settings = config.train
     plan = plan_of(corpus, settings, epoch=0)
     micro_batches = [part for step in plan for part in step]
@@ -25,9 +27,11 @@ def make_plan(model: Transformer, corpus: EncodedCorpus, config: Config, device:
         vocabulary_size=config.model.vocabulary_size,
         num_training_pairs=len(corpus),
         num_steps=settings.max_steps,
+        num_steps_done=num_steps_done,
         steps_per_epoch=len(plan),
         padding_share=1 - int(corpus.lengths.sum()) / positions,
-        num_validations=-(-settings.max_steps // settings.validation_interval_steps),
+        num_validations=-(-settings.max_steps // settings.validation_interval_steps)
+        - num_steps_done // settings.validation_interval_steps,
         max_minutes=settings.max_minutes,
         micro_batch_tokens=settings.positions_at_once,
         device=describe_device(device),

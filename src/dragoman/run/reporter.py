@@ -24,10 +24,14 @@ class Plan:
     vocabulary_size: int
     num_training_pairs: int
     num_steps: int
+    """Of the whole run."""
+    num_steps_done: int
+    """Steps that the run which goes on has made already."""
     steps_per_epoch: int
     padding_share: float
     """Share of all positions of an epoch that are padding."""
     num_validations: int
+    """Those that are left."""
     max_minutes: float | None
     """Time after which the run ends before all steps are made, or None."""
     micro_batch_tokens: int

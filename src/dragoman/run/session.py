@@ -14,7 +14,7 @@ from dragoman.data.frequency import unigram_entropy
 from dragoman.errors import CorpusError
 from dragoman.evaluate import Scores
 from dragoman.model import Transformer
-from dragoman.model.arithmetic import num_parameters
+from dragoman.model.arithmetic import count_parameters
 from dragoman.run import folder as run_folder
 from dragoman.run.allocator import keep_freed_memory
 from dragoman.run.card import model_card
@@ -105,6 +105,7 @@ class Session:
             reporter.stage("learning the vocabulary")
             tokenizer, config = learn_tokenizer(text, config, reporter)
         self.config = config
+        run_folder.check_space(out, count_parameters(config.model), config.train.average_checkpoints + 2)
         is_new = run_folder.stored_config(out) is None
         run_folder.create(out, text, config, tokenizer, languages)
         reporter.stage("encoding the corpus")
@@ -132,12 +133,13 @@ class Session:
 
     def go(self) -> Outcome:
         """Train to the end, or until a stop is requested, and write the model."""
-        model, settings = self.bundle.model, self.config.train
+        model = self.bundle.model
         run_folder.check_fits(self.out, model.state_dict())
-        run_folder.check_space(self.out, num_parameters(model), settings.average_checkpoints + 2)
         progress = resume(self.loop, self.reporter.notice)
+        if progress.step == 0:
+            run_folder.check_begins(self.out, self.metrics.last_saved_step())
         self.metrics.cut_after(progress.step, self.reporter.notice)
-        self.reporter.planned(make_plan(model, self.corpus, self.config, self.place.device))
+        self.reporter.planned(make_plan(model, self.corpus, self.config, self.place.device, progress.step))
         if is_over(self.loop, progress):
             self.reporter.notice(
                 f"nothing to do: at step {progress.step:,}, limit {self.config.train.max_steps:,}"

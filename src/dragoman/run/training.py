@@ -122,7 +122,8 @@ def _lead(corpus: CorpusPaths, place: Place, options: TrainOptions, reporter: Re
         if stored is not None:
             run_folder.check_same_corpus(place.out, text, config, stored)
         if options.dry_run:
-            return _dry_run(text, config, place, reporter)
+            done = min(run_folder.last_step(place.out), config.train.max_steps)
+            return _dry_run(text, config, place, reporter, done)
         return Session(text, config, place, _languages(pairs, options), reporter).go()
 
 
@@ -169,8 +170,12 @@ def _languages(pairs: Corpus, options: TrainOptions) -> tuple[str | None, str | 
     return options.source_language or source, options.target_language or target
 
 
-def _dry_run(text: TrainingText, config: Config, place: Place, reporter: Reporter) -> Outcome:
+def _dry_run(
+    text: TrainingText, config: Config, place: Place, reporter: Reporter, num_steps_done: int
+) -> Outcome:
     """Measure some steps of a model that is thrown away, and write nothing."""
+    if num_steps_done:
+        reporter.notice(f"the run stands at step {num_steps_done:,} of {config.train.max_steps:,}")
     if config.train.fast and place.device.type == "cpu":
         keep_freed_memory()
     tokenizer, config = learn_tokenizer(text, config, reporter)
@@ -178,7 +183,7 @@ def _dry_run(text: TrainingText, config: Config, place: Place, reporter: Reporte
         corpus = encode(text, tokenizer, config.data, Path(scratch), reporter)
         with torch.device("meta"):
             model = Transformer(config.model)
-        plan = make_plan(model, corpus, config, place.device)
+        plan = make_plan(model, corpus, config, place.device, num_steps_done)
         reporter.planned(plan)
         reporter.stage("measuring some steps")
         reporter.probed(plan, probe(config, corpus, place.device, num_dev_pairs=len(text.dev)))

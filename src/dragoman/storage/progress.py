@@ -14,7 +14,7 @@ class Health:
     num_judged: int = 0
     """Steps in these sums."""
     lowest_average: float | None = None
-    """The lowest average so far, in nats per target piece; None until there are steps enough."""
+    """The lowest average so far, in nats per target piece; until there are steps enough, the first loss."""
     num_skipped: int = 0
     """Updates that were skipped because loss or gradient was not finite."""
     num_skipped_in_row: int = 0

@@ -13,7 +13,11 @@ from dragoman.storage.progress import Health
 MAX_SETBACKS = 3  # at an eighth of the rate, the rate is not the cause
 MAX_SKIPPED_IN_ROW = 5  # so many different batches cannot all be foul: the parameters are the cause
 _DECAY = 0.98  # the average looks back over about 50 steps
-_FIRST_JUDGED = 50  # steps in the average before it is a measure
+_FIRST_MEASURE = 50  # steps in the average before others are compared with it
+_FIRST_JUDGED = (
+    10  # steps in the average before it is compared itself, at first with the loss of the first step
+)
+_LARGEST_FIRST_RISE = 4.0  # nats above that loss, which is one of random weights and scatters more
 _LARGEST_RISE = 1.5  # nats; healthy runs rose by 0.2, a collapse to guessing by frequency costs 2 and more
 _LARGEST_SURPRISE = 10.0  # nats above the average that a step counts at most, so one foul batch is no illness
 _LEAST_GAIN = 0.1  # nats below guessing by frequency; less is not learning
@@ -32,9 +36,11 @@ def after_step(health: Health, plain_loss: float, num_target_tokens: int) -> Hea
         num_skipped_in_row=0,
     )
     average, lowest = health.loss_average, health.lowest_average
-    if average is None or health.num_judged < _FIRST_JUDGED:
+    if 1 < health.num_judged < _FIRST_MEASURE:
         return health
-    return replace(health, lowest_average=average if lowest is None else min(lowest, average))
+    if average is None or lowest is None or health.num_judged <= _FIRST_MEASURE:
+        return replace(health, lowest_average=average)
+    return replace(health, lowest_average=min(lowest, average))
 
 
 def after_skip(health: Health) -> Health:
@@ -47,8 +53,10 @@ def has_diverged(health: Health) -> str | None:
     """Return in words why the run must go back, or None."""
     if health.num_skipped_in_row >= MAX_SKIPPED_IN_ROW:
         return f"{health.num_skipped_in_row} updates in a row were not finite"
-    if health.rise > _LARGEST_RISE:
-        return f"the loss has risen from {health.lowest_average:.2f} to {health.loss_average:.2f}"
+    allowed = _LARGEST_RISE if health.num_judged >= _FIRST_MEASURE else _LARGEST_FIRST_RISE
+    if health.rise > allowed and health.num_judged >= _FIRST_JUDGED:
+        lowest = health.lowest_average or 0.0
+        return f"the loss has risen from {lowest:.2f} to more than {lowest + allowed:.2f}"
     return None
 
 
@@ -68,14 +76,20 @@ def set_back(health: Health, saved: Health) -> Health:
     )
 
 
-def give_up(reason: str, step: int) -> DivergedError:
-    """Return the error that ends a run which has diverged once more than it may go back."""
+def give_up(reason: str, step: int, peak_rate: float) -> DivergedError:
+    """Return the error that ends a run which has diverged once more than it may go back.
+
+    Args:
+        reason: Why it must go back, in words.
+        step: Where.
+        peak_rate: The greatest rate of its schedule.
+    """
     return DivergedError(
         f"step {step:,}: {reason}, after going back {MAX_SETBACKS} times "
-        f"to an {0.5**-MAX_SETBACKS:.0f}th of the rate",
-        hint="train into a new folder with shorter gradients and a longer warm-up, as in "
-        "--set train.max_grad_norm=1 --set train.warmup_steps=4000; if that fails too, look for foul lines "
-        "in the corpus",
+        f"to an {0.5**-MAX_SETBACKS:.0f}th of the rate, which is {peak_rate:.1e} at its height",
+        hint="train into a new folder with a lower rate, a longer warm-up or shorter gradients, as in "
+        f"--set train.peak_rate={min(peak_rate / 20, 0.001):.1e} --set train.warmup_steps=4000 "
+        "--set train.max_grad_norm=1; if that fails too, look for foul lines in the corpus",
     )
 
 

@@ -92,7 +92,8 @@ def fit(run: TrainingRun, progress: Progress) -> tuple[Progress, str]:
             progress, num_cuts = _make(run, progress, step, num_cuts)
             if reason := has_diverged(progress.health):
                 if progress.health.num_setbacks == MAX_SETBACKS:
-                    raise give_up(reason, progress.step)
+                    peak_rate = learning_rate(run.config.warmup_steps, run.config, run.model.config.d_model)
+                    raise give_up(reason, progress.step, peak_rate)
                 progress = go_back(run, progress)
                 run.observer.went_back(progress, reason)
                 steps, is_saved = _steps(run, progress), True

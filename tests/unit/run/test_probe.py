@@ -52,8 +52,8 @@ def corpus(tmp_path: Path) -> EncodedCorpus:
     )
 
 
-def planned(corpus: EncodedCorpus, config: Config) -> Plan:
-    return make_plan(Transformer(config.model), corpus, config, CPU)
+def planned(corpus: EncodedCorpus, config: Config, num_steps_done: int = 0) -> Plan:
+    return make_plan(Transformer(config.model), corpus, config, CPU, num_steps_done)
 
 
 def test_a_probe_measures_time_memory_and_search(corpus: EncodedCorpus) -> None:

@@ -301,7 +301,7 @@ def test_a_run_that_diverges_can_be_resumed(corpus: list[Path], tmp_path: Path) 
     out = tmp_path / "model"
     with pytest.raises(DivergedError) as fault:
         tiny_run(
-            corpus, out, "train.peak_rate=1e30", "train.validation_interval_steps=1", "train.warmup_steps=1"
+            corpus, out, "train.peak_rate=100", "train.validation_interval_steps=1", "train.warmup_steps=1"
         )
     outcome = tiny_run(corpus, out, "train.peak_rate=0.001", resume=True, stop=stop_after(1))
 

@@ -76,6 +76,18 @@ def test_a_loss_that_runs_away_is_told_soon(collapsed: float) -> None:
     assert found[0][1].startswith("the loss has risen from 2.0")
 
 
+@pytest.mark.parametrize("first", [0, 1, 5, 20, 45])
+def test_a_loss_that_explodes_at_once_is_told_before_it_can_become_the_measure(first: int) -> None:
+    """A rate that is far too high shows in the first steps: they are compared with the loss of the first."""
+    curve = [*falling(500)[: first + 1], *[70_000.0] * 60]
+    reasons = map(has_diverged, history(curve))
+    found = [(step, reason) for step, reason in enumerate(reasons) if reason]
+
+    assert found[0][0] <= first + 12
+    assert found[0][1].startswith("the loss has risen from ")
+    assert not is_well(history(curve[: found[0][0]])[-1])
+
+
 def test_updates_that_are_not_finite_in_a_row_are_a_divergence() -> None:
     """Five skipped updates in a row send a run back; one that is made between them does not."""
     row = [math.nan] * MAX_SKIPPED_IN_ROW
@@ -124,12 +136,14 @@ def test_health_survives_json() -> None:
 
 def test_the_end_is_an_error_that_says_what_was_tried() -> None:
     """A run that diverges once too often ends with the reason, the attempts and a command."""
-    error = give_up("the loss has risen from 2.31 to 6.90", 1_200)
+    error = give_up("the loss has risen from 2.31 to more than 3.81", 1_200, 0.05)
 
     assert isinstance(error, DivergedError)
     assert error.message == (
-        "step 1,200: the loss has risen from 2.31 to 6.90, after going back 3 times to an 8th of the rate"
+        "step 1,200: the loss has risen from 2.31 to more than 3.81, after going back 3 times to an 8th of "
+        "the rate, which is 5.0e-02 at its height"
     )
+    assert "--set train.peak_rate=1.0e-03" in str(error.hint)
     assert "--set train.max_grad_norm=1" in str(error.hint)
 
 
