@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dragoman.errors import CheckpointError, CorpusError, DivergedError, UsageError
-from dragoman.run import read_metrics
+from dragoman.run.training import read_metrics
 from tiny_runs import Plans, Recorder, stop_after, tiny_run, write_corpus
 
 pytestmark = pytest.mark.untraced  # whole runs; what they consist of is watched in tests of its own
