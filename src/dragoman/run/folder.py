@@ -4,13 +4,10 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-
-from safetensors import SafetensorError, safe_open
-from torch import Tensor
 
 from dragoman.bundle import CONFIG, TOKENIZER, WEIGHTS
 from dragoman.config import Config, config_to_toml, read_config
@@ -21,7 +18,7 @@ from dragoman.storage.durable import replace_durably, sealed, unsealed
 from dragoman.text import Tokenizer
 
 _SEAL = "# The SHA-256 of what follows; change keys of a resumed run with --set: "
-_FINISHED = "finished.json"
+FINISHED = "finished.json"
 
 _FIXED_SECTIONS = ("model", "data")
 _FIXED_TRAIN_KEYS = ("seed", "batch_tokens", "micro_batch_tokens")
@@ -280,7 +277,7 @@ def note_finished(out: Path, step: int) -> None:
             with (out / name).open("rb+") as file:
                 os.fsync(file.fileno())
         content = sealed({"step": step, "checksums": _checksums_of_model(out)})
-        replace_durably(out / "training" / _FINISHED, content)
+        replace_durably(out / "training" / FINISHED, content)
     except OSError as error:
         raise CheckpointError(f"{out}: cannot write the model: {error.strerror}") from error
 
@@ -288,7 +285,7 @@ def note_finished(out: Path, step: int) -> None:
 def is_finished(out: Path, step: int) -> bool:
     """Tell whether a folder holds the whole model of a run which ended at ``step``."""
     try:
-        about = unsealed((out / "training" / _FINISHED).read_bytes())
+        about = unsealed((out / "training" / FINISHED).read_bytes())
         is_whole = about == {"step": step, "checksums": _checksums_of_model(out)}
         return is_whole and (out / CONFIG).exists()
     except (OSError, ValueError):
@@ -299,78 +296,10 @@ def _checksums_of_model(out: Path) -> dict[str, str]:
     return {name: hashlib.sha256((out / name).read_bytes()).hexdigest() for name in (TOKENIZER, WEIGHTS)}
 
 
-def check_fits(out: Path, expected: Mapping[str, Tensor]) -> None:
-    """Refuse checkpoints of another model before anything of them is used.
-
-    Args:
-        out: The folder of the run; the headers of its newest checkpoint are read.
-        expected: The tensors of the run's model, by name.
-
-    Raises:
-        CheckpointError: With the first tensor that differs.
-    """
-    path = max((out / "training" / "checkpoints").glob("step-*/model.safetensors"), default=None)
-    if path is None:
-        return
-    try:
-        with safe_open(path, "pt") as file:
-            found = {name: file.get_slice(name).get_shape() for name in file.keys()}  # noqa: SIM118
-    except (OSError, SafetensorError):
-        return  # damaged: its checksum will tell
-    wanted = {name: list(tensor.shape) for name, tensor in expected.items()}
-    for name in sorted({*found, *wanted}):
-        if found.get(name) != wanted.get(name):
-            raise CheckpointError(
-                f"{path}: the checkpoint is of a model of another vocabulary or size: {name} has shape "
-                f"{found.get(name)}, the model of this run {wanted.get(name)}",
-                hint="put the checkpoints of this run back, or train into a new folder",
-            )
-
-
 def last_step(out: Path) -> int:
     """Return the step of the newest checkpoint in a folder, or 0 where there is none."""
     folders = (out / "training" / "checkpoints").glob("step-*")
     return max((int(path.name.split("-")[1]) for path in folders), default=0)
-
-
-def check_begins(out: Path, saved_step: int) -> None:
-    """Refuse to begin anew where checkpoints are gone that certainly were there.
-
-    Args:
-        out: The folder of a run that has no checkpoint.
-        saved_step: The last step that its metrics say was saved, or 0.
-
-    Raises:
-        CheckpointError: Training would begin at step 0 once more.
-    """
-    if saved_step or (out / "training" / _FINISHED).exists():
-        upto = f"up to step {saved_step:,} " if saved_step else ""
-        raise CheckpointError(
-            f"{out / 'training' / 'checkpoints'}: the checkpoints are gone; the run was saved {upto}before",
-            hint="restore the folder from a backup, or train into a new folder",
-        )
-
-
-def check_space(out: Path, num_parameters: int, num_checkpoints: int) -> None:
-    """Refuse to begin where the checkpoints of the run will find no room.
-
-    Args:
-        out: The folder of the run; what its checkpoints take already counts as free.
-        num_parameters: Each is saved with Adam's two moments, 12 bytes.
-        num_checkpoints: The most that lie side by side, the one that is being written included.
-
-    Raises:
-        CheckpointError: The disk has not so much room.
-    """
-    needed = 12 * num_parameters * num_checkpoints
-    taken = sum(path.stat().st_size for path in (out / "training" / "checkpoints").glob("step-*/*"))
-    free = shutil.disk_usage(out).free + taken
-    if free < needed:
-        raise CheckpointError(
-            f"{out}: the disk has room for {free / 2**20:,.1f} MiB, and {num_checkpoints} checkpoints of "
-            f"{num_parameters:,} parameters and their moments need {needed / 2**20:,.1f} MiB",
-            hint="make room, name a folder on another disk, or set a lower train.average_checkpoints",
-        )
 
 
 def remove(out: Path) -> None:

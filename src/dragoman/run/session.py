@@ -22,6 +22,7 @@ from dragoman.run.corpora import TrainingText, encode, encode_dev, encode_with_d
 from dragoman.run.device import sustained_flops
 from dragoman.run.metrics import MetricsLog
 from dragoman.run.plan import make_plan
+from dragoman.run.preflight import check_begins, check_fits, check_space
 from dragoman.run.reporter import Reporter, Sample
 from dragoman.run.scoring import score_pairs
 from dragoman.run.validation import DevSet, validate
@@ -105,7 +106,7 @@ class Session:
             reporter.stage("learning the vocabulary")
             tokenizer, config = learn_tokenizer(text, config, reporter)
         self.config = config
-        run_folder.check_space(out, count_parameters(config.model), config.train.average_checkpoints + 2)
+        check_space(out, count_parameters(config.model), config.train.average_checkpoints + 2)
         is_new = run_folder.stored_config(out) is None
         run_folder.create(out, text, config, tokenizer, languages)
         reporter.stage("encoding the corpus")
@@ -134,10 +135,10 @@ class Session:
     def go(self) -> Outcome:
         """Train to the end, or until a stop is requested, and write the model."""
         model = self.bundle.model
-        run_folder.check_fits(self.out, model.state_dict())
+        check_fits(self.out, model.state_dict())
         progress = resume(self.loop, self.reporter.notice)
         if progress.step == 0:
-            run_folder.check_begins(self.out, self.metrics.last_saved_step())
+            check_begins(self.out, self.metrics.last_saved_step())
         self.metrics.cut_after(progress.step, self.reporter.notice)
         self.reporter.planned(make_plan(model, self.corpus, self.config, self.place.device, progress.step))
         if is_over(self.loop, progress):

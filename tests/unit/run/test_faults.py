@@ -12,6 +12,7 @@ import torch
 from disk_faults import Crash, Faults, disk_full, input_output
 from dragoman.errors import CheckpointError, DragomanError
 from dragoman.run import folder as run_folder
+from dragoman.run.preflight import check_fits
 from dragoman.storage.checkpoint import CheckpointKeeper
 from tiny_runs import Recorder, remains, stop_after, tiny_run, write_corpus
 
@@ -259,10 +260,10 @@ def test_tensors_of_another_model_are_named(
     path = tmp_path / "training" / "checkpoints" / "step-00000001" / "model.safetensors"
     path.parent.mkdir(parents=True)
     path.write_bytes(b"x")
-    run_folder.check_fits(tmp_path, {"a": torch.zeros(4, 2)})
+    check_fits(tmp_path, {"a": torch.zeros(4, 2)})
     path.write_bytes(safetensors.torch.save(found))
     with pytest.raises(CheckpointError, match=rf"another vocabulary or size: {message}"):
-        run_folder.check_fits(tmp_path, {"a": torch.zeros(4, 2)})
+        check_fits(tmp_path, {"a": torch.zeros(4, 2)})
 
 
 def test_a_disk_without_room_is_found_before_the_first_step(
