@@ -117,7 +117,7 @@ def test_hint_names_the_command_that_explains() -> None:
         ("model.d_k=0x" + "f" * 40, "must be at most 2,147,483,647"),
         ("model.dropout=1", "must be a number of at least 0 and below 1"),
         ("model.dropout=nan", "must be a number of at least 0 and below 1"),
-        ("train.peak_rate=inf", "must be a number above 0, or none"),
+        ("train.peak_rate=inf", "must be a number above 0 and at most 100, or none"),
         ("train.fast=1", "must be true or false"),
         ("search.length_penalty=-11", "must be a number of at least -10 and at most 10"),
         ("search.n_best=9", "n_best (9) is greater than beam_size (4)"),

@@ -169,7 +169,8 @@ def test_several_ranks_try_the_largest_batch_beforehand(
     class Tries(Recorder):
         def training_started(self, progress: Progress, num_steps: int) -> None:
             monkeypatch.setattr(Parallel, "loss", limited)
-            found.append(loop._cuts_that_fit(replace(session.loop, parallel=parallel), 0))
+            run = replace(session.loop, parallel=parallel)
+            found.append(loop._cuts_that_fit(run, next(loop._steps(run, progress))))
             monkeypatch.setattr(Parallel, "loss", compute)
 
     recorder = Tries()

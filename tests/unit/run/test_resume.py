@@ -1,6 +1,7 @@
 """A run that was stopped, in whatever way, ends as if it had not been."""
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 
 from dragoman.errors import CheckpointError, ConfigError, CorpusError, DivergedError, UsageError
-from dragoman.run import Reporter
+from dragoman.run import Reporter, validation
 from dragoman.train.run import StopRequestedError
 from tiny_runs import SETTINGS, Recorder, remains, stop_after, tiny_run, write_corpus
 
@@ -296,17 +297,19 @@ def test_a_damaged_checkpoint_is_named(corpus: list[Path], tmp_path: Path) -> No
         tiny_run(corpus, tmp_path / "model", resume=True)
 
 
-def test_a_run_that_diverges_can_be_resumed(corpus: list[Path], tmp_path: Path) -> None:
-    """Gradients that are not finite end the run with a plain error; its checkpoints are still there."""
+def test_a_run_whose_development_loss_is_no_number_can_be_resumed(
+    corpus: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such a validation ends the run with a plain error; its checkpoints are still there."""
     out = tmp_path / "model"
-    with pytest.raises(DivergedError) as fault:
-        tiny_run(
-            corpus, out, "train.peak_rate=100", "train.validation_interval_steps=1", "train.warmup_steps=1"
-        )
-    outcome = tiny_run(corpus, out, "train.peak_rate=0.001", resume=True, stop=stop_after(1))
+    with monkeypatch.context() as patch:
+        patch.setattr(validation, "dev_loss", lambda *_: math.inf)
+        with pytest.raises(DivergedError, match="the development loss is inf") as fault:
+            tiny_run(corpus, out)
+    outcome = tiny_run(corpus, out, "train.peak_rate=0.001", resume=True)
 
     assert "--resume" in (fault.value.hint or "")
-    assert outcome.progress.step >= 1
+    assert outcome.reason == "max_steps"
 
 
 def test_resuming_nothing_begins_anew(corpus: list[Path], tmp_path: Path) -> None:
