@@ -14,9 +14,7 @@ MAX_SETBACKS = 3  # at an eighth of the rate, the rate is not the cause
 MAX_SKIPPED_IN_ROW = 5  # so many different batches cannot all be foul: the parameters are the cause
 _DECAY = 0.98  # the average looks back over about 50 steps
 _FIRST_MEASURE = 50  # steps in the average before others are compared with it
-_FIRST_JUDGED = (
-    10  # steps in the average before it is compared itself, at first with the loss of the first step
-)
+_FIRST_JUDGED = 10  # steps in the average before it is compared itself, at first with the first loss
 _LARGEST_FIRST_RISE = 4.0  # nats above that loss, which is one of random weights and scatters more
 _LARGEST_RISE = 1.5  # nats; healthy runs rose by 0.2, a collapse to guessing by frequency costs 2 and more
 _LARGEST_SURPRISE = 10.0  # nats above the average that a step counts at most, so one foul batch is no illness
