@@ -37,6 +37,14 @@ def test_without_a_command_it_explains_itself(checkout: Path) -> None:
     assert not (checkout / ".venv").exists()
 
 
+@pytest.mark.parametrize("word", ["help", "-h", "--help"])
+def test_a_bench_is_not_named_help(checkout: Path, word: str) -> None:
+    """Asked for help, ``./run bench`` lists what there is."""
+    result = run(checkout, "bench", word)
+
+    assert (result.returncode, result.stderr[:18]) == (0, "usage: ./run bench")
+
+
 def test_an_unknown_command_is_named(checkout: Path) -> None:
     """A command that is not there is an error that names it."""
     result = run(checkout, "tset")

@@ -159,6 +159,26 @@ def test_a_folder_that_holds_something_is_left_alone(
     assert [path.name for path in out.iterdir()] == ["cat.jpg"]
 
 
+def test_an_empty_name_is_not_the_current_folder(
+    corpus: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An unset variable of the shell, as in ``--out "$MODEL"``, is a mistake and not a place to train."""
+    code = main(["train", *corpus, "--out", "", *SMALL])
+
+    assert code == 2
+    assert "the name of the folder is empty" in capsys.readouterr().err
+
+
+def test_a_dry_run_tells_what_several_ranks_take(
+    corpus: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One process is measured, and that is said."""
+    code = main(["train", *corpus, "--out", str(tmp_path / "model"), *SMALL, "--dry-run", "--ranks", "3"])
+
+    assert code == 0
+    assert "3 ranks on this machine take 3 times the memory" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_stopped_run_is_saved_and_goes_on(
     number: signal.Signals, code: int, corpus: tuple[str, str], tmp_path: Path
