@@ -21,6 +21,8 @@ class Health:
     """Those since the last update that was made."""
     num_setbacks: int = 0
     """Times the run went back to a checkpoint."""
+    setback_step: int | None = None
+    """The step of the checkpoint it went back to last."""
     told_not_learning: bool = False
     """Whether the user was told that nothing is learned."""
 

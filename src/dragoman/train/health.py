@@ -63,13 +63,20 @@ def is_well(health: Health) -> bool:
     return health.num_skipped_in_row == 0 and health.rise <= _LARGEST_RISE / 3
 
 
-def set_back(health: Health, saved: Health) -> Health:
-    """Return the health after going back: averages of the checkpoint, counts of the run that has diverged."""
+def set_back(health: Health, saved: Health, step: int) -> Health:
+    """Return the health after going back: averages of the checkpoint, counts of the run that has diverged.
+
+    Args:
+        health: Of the run that has diverged.
+        saved: Of the checkpoint.
+        step: Of the checkpoint.
+    """
     return replace(
         saved,
         num_skipped=health.num_skipped,
         num_skipped_in_row=0,
         num_setbacks=health.num_setbacks + 1,
+        setback_step=step,
         told_not_learning=health.told_not_learning,
     )
 

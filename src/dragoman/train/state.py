@@ -34,21 +34,22 @@ def load_newest(run: TrainingRun, notice: Callable[[str], None]) -> Progress | N
 def go_back(run: TrainingRun, progress: Progress) -> Progress:
     """Put the newest checkpoint whose health is good into the run, or its first weights.
 
-    A second checkpoint of the same step holds the setback, so that a run that is killed knows of it.
+    A run that went back to this very checkpoint before goes to an older one, where there is one: a
+    checkpoint holds the parameters after an update and the losses before it, so its health can be good and
+    the parameters ruined already. A second checkpoint of the same step holds the setback, so that a run that
+    is killed knows of it.
 
     Args:
         run: Has diverged.
         progress: Where.
     """
-    keeper = run.keeper
-    loaded = (
-        None if keeper is None else _newest(keeper, run.observer.notice, lambda saved: is_well(saved.health))
-    )
+    loaded = None if run.keeper is None else _newest_good(run.keeper, run.observer.notice, progress.health)
     saved = _put(run, loaded)
     if saved is None:
         run.parallel.fill(parameters_of(run.model), parameters_of(run.first_weights()))
-        return Progress(health=set_back(progress.health, Health()), seconds=progress.seconds)
-    saved = replace(saved, health=set_back(progress.health, saved.health), seconds=progress.seconds)
+        return Progress(health=set_back(progress.health, Health(), 0), seconds=progress.seconds)
+    health = set_back(progress.health, saved.health, saved.step)
+    saved = replace(saved, health=health, seconds=progress.seconds)
     save(run, saved, validated=False)
     return saved
 
@@ -88,6 +89,16 @@ def _newest(
             notice(f"{error.message}; going back to the one before")
         keeper.drop(entry)
     return None
+
+
+def _newest_good(keeper: CheckpointKeeper, notice: Callable[[str], None], health: Health) -> Loaded | None:
+    """Return the newest checkpoint that a run of this health, which has diverged, should go back to."""
+
+    def is_good(saved: Progress) -> bool:
+        is_last_resort = all(entry.step == saved.step for entry in keeper.entries)
+        return is_well(saved.health) and (saved.step != health.setback_step or is_last_resort)
+
+    return _newest(keeper, notice, is_good)
 
 
 def _put(run: TrainingRun, loaded: Loaded | None) -> Progress | None:
