@@ -101,7 +101,7 @@ def remains(out: Path) -> dict[str, bytes]:
     """Return what two equal runs must share byte for byte: all but times, which no two runs share."""
     found = {}
     for path in sorted(out.rglob("*")):
-        if not path.is_file() or path.name in ("README.md", "epoch.bin"):
+        if not path.is_file() or path.name in ("README.md", "report.html", "history.jsonl", "epoch.bin"):
             continue
         content = path.read_bytes()
         if path.name == "progress.json":

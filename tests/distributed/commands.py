@@ -27,6 +27,7 @@ EXACT = (
     *SETTINGS,
     "model.dropout=0",
     "data.bpe_dropout=0.1",
+    "train.moving_average=0.9",
     "train.micro_batch_tokens=600",
     "train.max_steps=120",
     "train.validation_interval_steps=60",

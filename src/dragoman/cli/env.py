@@ -2,39 +2,13 @@
 
 import functools
 import json
-import os
-import platform
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from importlib import metadata
+from dataclasses import asdict
 
 import click
 
-from dragoman import __version__
 from dragoman.cli.options import json_option
-
-_PACKAGES = ("numpy", "safetensors", "sentencepiece", "sacrebleu", "pydantic", "click", "rich")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Environment:
-    """The versions and the machine."""
-
-    dragoman: str
-    python: str
-    torch: str
-    packages: dict[str, str]
-    system: str
-    processors: int
-    """Processors that this process may use."""
-    threads: int
-    """Threads that torch computes with."""
-    cpu_capability: str
-    """Widest vector instructions that torch uses, such as AVX2 or AVX512."""
-    bfloat16_gain: float
-    """Time of a product of two 512 x 512 matrices in float32, divided by its time in bfloat16."""
-    gpus: tuple[str, ...]
 
 
 @click.command()
@@ -44,7 +18,11 @@ def command(as_json: bool) -> None:
 
     The gain of bfloat16 is measured: how many times faster than float32 the processor multiplies matrices.
     """
+    from dragoman.run.environment import read_environment
+
     environment = asdict(read_environment())
+    gpus = environment.pop("gpus")
+    environment |= {"bfloat16_gain": _bfloat16_gain(), "gpus": gpus}
     if as_json:
         click.echo(json.dumps(environment, indent=2, ensure_ascii=False))
         return
@@ -53,24 +31,6 @@ def command(as_json: bool) -> None:
     environment["gpus"] = ", ".join(environment["gpus"]) or "none"
     for name, value in environment.items():
         click.echo(f"{name.replace('_', ' '):<16} {value}")
-
-
-def read_environment() -> Environment:
-    """Return the versions and the machine; takes a moment to measure the gain of bfloat16."""
-    import torch
-
-    return Environment(
-        dragoman=__version__,
-        python=platform.python_version(),
-        torch=torch.__version__,
-        packages={name: metadata.version(name) for name in _PACKAGES},
-        system=platform.platform(),
-        processors=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
-        threads=torch.get_num_threads(),
-        cpu_capability=torch.backends.cpu.get_cpu_capability(),
-        bfloat16_gain=_bfloat16_gain(),
-        gpus=tuple(torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())),
-    )
 
 
 def _bfloat16_gain() -> float:

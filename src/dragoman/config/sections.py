@@ -188,7 +188,14 @@ class TrainConfig:
     """Write the numbers of metrics.jsonl for TensorBoard as well, into the model's folder tensorboard."""
 
     average_checkpoints: Count = 5
-    """Last checkpoints whose mean is compared with the best at the end (§6.1)."""
+    """Checkpoints whose mean is compared with the best one at the end (§6.1)."""
+
+    average_of: Literal["last", "best"] = "last"
+    """Which checkpoints these are: the last, as in the paper, or those with the best development scores."""
+
+    moving_average: Probability = 0.0
+    """Decay of an exponential moving average of the parameters, which then is what is validated, saved and
+    kept in their place; 0.999 looks back over about 1,000 steps, 0 is off, as in the paper."""
 
     @property
     def positions_at_once(self) -> int:

@@ -58,6 +58,10 @@ class EncodedCorpus:
         start, middle, end = self._offsets[2 * index : 2 * index + 3]
         return self._ids[start:middle], self._ids[middle:end]
 
+    def shapes(self, batches: Iterable[Ids]) -> list[tuple[int, int, int]]:
+        """Return the pairs, source positions and target positions of batches of these pairs."""
+        return [(len(batch), *self.lengths[batch].max(axis=0).tolist()) for batch in batches]
+
 
 def encode_corpus(
     pairs: Iterable[tuple[int, Pair]],

@@ -35,6 +35,8 @@ class TrainingText:
     """SHA-256 of the corpus and of what was split off."""
     named_files: Mapping[str, str]
     """Development and test files by their option; empty where none were named."""
+    files: tuple[Path, ...]
+    """All files of pairs."""
 
     def training_pairs(self) -> Iterator[NumberedPair]:
         """Yield line number and pair of all that training may see."""
@@ -99,6 +101,7 @@ def read_text(
         num_pairs - len(left_out),
         _digest(corpus, left_out),
         {"--dev": dev.names if dev else "", "--test": test.names if test else ""},
+        tuple(path for one in (corpus, dev, test) if one is not None for path in one.files),
     )
 
 
@@ -214,8 +217,7 @@ def _lines(first: tuple[int, ...] | list[int], count: int) -> str:
 
 def _digest(corpus: Corpus, left_out: frozenset[int]) -> str:
     digest = hashlib.sha256(repr(sorted(left_out)).encode())
-    for path in (corpus.source, corpus.target):
-        if path is not None:
-            with path.open("rb") as file:
-                digest.update(hashlib.file_digest(file, "sha256").digest())
+    for path in corpus.files:
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()

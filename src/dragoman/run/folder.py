@@ -21,7 +21,7 @@ _SEAL = "# The SHA-256 of what follows; change keys of a resumed run with --set:
 FINISHED = "finished.json"
 
 _FIXED_SECTIONS = ("model", "data")
-_FIXED_TRAIN_KEYS = ("seed", "batch_tokens", "micro_batch_tokens")
+_FIXED_TRAIN_KEYS = ("seed", "batch_tokens", "micro_batch_tokens", "moving_average")
 
 
 def check_is_free(out: Path) -> None:

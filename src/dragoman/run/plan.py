@@ -18,8 +18,7 @@ def make_plan(
     settings = config.train
     plan = plan_of(corpus, settings, epoch=0)
     micro_batches = [part for step in plan for part in step]
-    shapes = [(len(part), *corpus.lengths[part].max(axis=0).tolist()) for part in micro_batches]
-    positions = sum(rows * (source + target) for rows, source, target in shapes)
+    positions = sum(rows * (source + target) for rows, source, target in corpus.shapes(micro_batches))
     flops = flops_of(micro_batches, corpus, config.model)
     size = num_parameters(model)
     return Plan(
@@ -36,6 +35,6 @@ def make_plan(
         micro_batch_tokens=settings.positions_at_once,
         device=describe_device(device),
         precision=settings.precision,
-        optimizer_bytes=16 * size,
+        optimizer_bytes=(20 if settings.moving_average else 16) * size,
         step_flops=flops / len(plan),
     )

@@ -7,22 +7,28 @@ from pathlib import Path
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
+from dragoman.config import TrainConfig
 from dragoman.errors import CheckpointError
 from dragoman.run.folder import FINISHED
 
 
-def check_space(out: Path, num_parameters: int, num_checkpoints: int) -> None:
+def check_space(out: Path, num_parameters: int, config: TrainConfig) -> None:
     """Refuse to begin where the checkpoints of the run will find no room.
+
+    Each parameter is saved with Adam's two moments and its moving average, if there is one. Side by side
+    lie the checkpoints that are averaged, one more that is the best or the last, and the one that is being
+    written.
 
     Args:
         out: The folder of the run; what its checkpoints take already counts as free.
-        num_parameters: Each is saved with Adam's two moments, 12 bytes.
-        num_checkpoints: The most that lie side by side, the one that is being written included.
+        num_parameters: Of the model.
+        config: Of the training.
 
     Raises:
         CheckpointError: The disk has not so much room.
     """
-    needed = 12 * num_parameters * num_checkpoints
+    num_checkpoints = config.average_checkpoints + 2
+    needed = (16 if config.moving_average else 12) * num_parameters * num_checkpoints
     taken = sum(path.stat().st_size for path in (out / "training" / "checkpoints").glob("step-*/*"))
     free = shutil.disk_usage(out).free + taken
     if free < needed:

@@ -1,6 +1,6 @@
 """One run of training, from prepared text to a model folder: on rank 0, and on the others."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,8 +23,10 @@ from dragoman.run.device import sustained_flops
 from dragoman.run.metrics import MetricsLog
 from dragoman.run.plan import make_plan
 from dragoman.run.preflight import check_begins, check_fits, check_space
+from dragoman.run.report import history_record, write_report
 from dragoman.run.reporter import Reporter, Sample
 from dragoman.run.scoring import score_pairs
+from dragoman.run.sheet import make_sheet, write_sheet
 from dragoman.run.validation import DevSet, validate
 from dragoman.storage.checkpoint import CheckpointKeeper
 from dragoman.storage.progress import Progress
@@ -106,7 +108,7 @@ class Session:
             reporter.stage("learning the vocabulary")
             tokenizer, config = learn_tokenizer(text, config, reporter)
         self.config = config
-        check_space(out, count_parameters(config.model), config.train.average_checkpoints + 2)
+        check_space(out, count_parameters(config.model), config.train)
         is_new = run_folder.stored_config(out) is None
         run_folder.create(out, text, config, tokenizer, languages)
         reporter.stage("encoding the corpus")
@@ -122,14 +124,20 @@ class Session:
         self.samples: list[Sample] = []
         self.last_loss = 0.0
         place.ranks.from_first(config)
+        count, of_best = config.train.average_checkpoints, config.train.average_of == "best"
         keeper = CheckpointKeeper(
-            out / "training" / "checkpoints", config.train.average_checkpoints, reporter.notice
+            out / "training" / "checkpoints",
+            1 if of_best else count,
+            reporter.notice,
+            keep_best=count if of_best else 1,
         )
         self.loop = _make_loop(config, place, self.corpus, self.corpus_of_epoch)
         self.bundle = Bundle(config, tokenizer, self.loop.parallel.shown, *languages)
         self.metrics = MetricsLog(
             out / "metrics.jsonl", out / "tensorboard" if config.train.tensorboard else None
         )
+        self.history = MetricsLog(out / "training" / "history.jsonl")
+        self.sheet = make_sheet(text, config, str(place.device), place.ranks.size)
         self.loop = replace(self.loop, validate=self.validate, keeper=keeper, observer=self)
 
     def go(self) -> Outcome:
@@ -140,6 +148,7 @@ class Session:
         if progress.step == 0:
             check_begins(self.out, self.metrics.last_saved_step())
         self.metrics.cut_after(progress.step, self.reporter.notice)
+        self.history.cut_after(progress.step)
         self.reporter.planned(make_plan(model, self.corpus, self.config, self.place.device, progress.step))
         if is_over(self.loop, progress):
             self.reporter.notice(
@@ -169,7 +178,17 @@ class Session:
             self.reporter.stage(f"translating {len(self.text.test):,} test pairs")
             test_scores = score_pairs(self.bundle, [pair for _, pair in self.text.test])
         self.bundle.save(self.out, model_card(self.bundle, self.text, progress, dev_scores, test_scores))
+        write_sheet(self.out, self.sheet, self.config)
         run_folder.note_finished(self.out, progress.step)
+        numbers = ", ".join(f"{name} {value:.2f}" for name, value in dev_scores.items())
+        tested = test_scores.lines() if test_scores else []
+        self._write_report(
+            [
+                f"Ended at step {progress.step:,} after {progress.seconds / 60:.1f} minutes ({reason}).",
+                f"Kept: {chosen}. Development: {numbers or 'none'}.",
+                *(f"Test: {line}" for line in tested),
+            ]
+        )
         return Outcome(
             reason,
             progress,
@@ -181,21 +200,33 @@ class Session:
             sustained_flops(self.place.device),
         )
 
+    def _write_report(self, lines: Sequence[str]) -> None:
+        """Write the report as the run stands, with how it stands in words."""
+        source, target = self.bundle.source_language or "source", self.bundle.target_language or "target"
+        write_report(
+            self.out, self.out / "training" / "history.jsonl", self.sheet, lines, f"{source} to {target}"
+        )
+
     def _choose_parameters(self) -> tuple[Mapping[str, float], str]:
-        keeper, model, key = self.loop.keeper, self.bundle.model.eval(), self.config.train.select_by
+        config, keeper, model = self.config.train, self.loop.keeper, self.bundle.model.eval()
         assert keeper is not None
         keeper.drop_damaged()
-        best, last = keeper.best, keeper.last_validated(self.config.train.average_checkpoints)
+        best, last, key = keeper.best, keeper.last, config.select_by
+        assert last is not None
         if best is None:  # it was stopped before its first validation, and its limit is no longer ahead
+            model.load_state_dict(keeper.load_parameters(last))
             return self.validate(), "the last step, which was not validated before"
-        if len(last) > 1:
-            self.reporter.stage(f"averaging the last {len(last)} checkpoints")
-            model.load_state_dict(average(keeper.load_parameters(entry) for entry in last))
+        choose = keeper.best_validated if config.average_of == "best" else keeper.last_validated
+        chosen = choose(config.average_checkpoints)
+        if len(chosen) > 1:
+            what = f"the {config.average_of} {len(chosen)} checkpoints"
+            self.reporter.stage(f"averaging {what}")
+            model.load_state_dict(average(keeper.load_parameters(entry) for entry in chosen))
             scores = self.validate()
             if self.dev is None:
-                return {}, f"the average of the last {len(last)} checkpoints"
+                return {}, f"the average of {what}"
             if best.score is None or selection_score(scores, key) >= best.score:
-                return scores, f"the average of the last {len(last)} checkpoints"
+                return scores, f"the average of {what}"
         model.load_state_dict(keeper.load_parameters(best))
         return self.validate(), f"step {best.step:,}, the best by development {key}"
 
@@ -244,12 +275,15 @@ class Session:
     def validated(self, progress: Progress, scores: Mapping[str, float], *, is_best: bool) -> None:
         """Write a validation down and report it."""
         self.metrics.write({"step": progress.step, "epoch": progress.epoch, "validation": dict(scores)})
+        self.history.write(history_record(progress, self.samples))
+        self._write_report([f"Step {progress.step:,} of {self.config.train.max_steps:,}; training goes on."])
         self.reporter.validated(progress, scores, self.samples, is_best=is_best)
 
     def went_back(self, progress: Progress, reason: str) -> None:
         """Write a setback down and tell it."""
         factor = progress.health.rate_factor
         self.metrics.cut_after(progress.step)
+        self.history.cut_after(progress.step)
         self.metrics.write({"step": progress.step, "setback": reason, "rate_factor": factor})
         self.notice(
             f"{reason}; back to step {progress.step:,}, and on with {factor:g} of the rate "

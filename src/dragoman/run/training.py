@@ -2,6 +2,8 @@
 
 config.json, tokenizer.model, model.safetensors, README.md    the model
 metrics.jsonl        what each step and validation measured; the same for the same seed
+report.html          curves, scores and samples, for a browser
+reproducibility.json, config.toml    all that the model depends on, and what trains it once more
 held-out/            development and test pairs that were split off, if none were named
 training/            what a run needs to go on: configuration, checkpoints, encoded pairs
 """
@@ -141,7 +143,8 @@ def _check_can_train(config: Config, device: torch.device) -> None:
             "for the 256 bytes, end, unknown, padding and a few characters",
             hint=f"set model.vocabulary_size={SMALLEST_VOCABULARY} or more",
         )
-    needed, there = 16 * count_parameters(config.model), total_memory(device)
+    num_bytes = 20 if config.train.moving_average else 16
+    needed, there = num_bytes * count_parameters(config.model), total_memory(device)
     if there is not None and needed > there:
         raise ConfigError(
             f"the model needs {needed / 2**30:,.0f} GiB for parameters, gradients and Adam's moments; "

@@ -17,7 +17,7 @@ import safetensors.torch
 from safetensors import SafetensorError
 from torch import Tensor
 
-from dragoman.errors import CheckpointError
+from dragoman.errors import CheckpointError, UsageError
 from dragoman.storage.durable import replace_durably, sealed, sync_folder, unsealed, write_durably
 from dragoman.storage.progress import Health, Progress
 
@@ -42,20 +42,29 @@ class Entry:
 
 
 class CheckpointKeeper:
-    """Saves checkpoints and keeps the last, the best and a few before.
+    """Saves checkpoints and keeps the last and the best of them.
 
     Args:
         folder: Made if it does not exist.
-        keep_last: Validated checkpoints that are kept, besides the last and the best.
+        keep_last: The last validated checkpoints that are kept, besides the very last.
+        keep_best: The checkpoints with the greatest scores that are kept, at least 1.
         notice: Is told what was damaged and left out.
 
     Raises:
         CheckpointError: The folder cannot be written, or its manifest not be read nor made again.
     """
 
-    def __init__(self, folder: Path, keep_last: int, notice: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        keep_last: int,
+        notice: Callable[[str], None] = lambda _: None,
+        *,
+        keep_best: int = 1,
+    ) -> None:
         self.folder = folder
         self._keep_last = keep_last
+        self._keep_best = keep_best
         self._notice = notice
         self.entries: list[Entry] = []
         try:
@@ -73,7 +82,11 @@ class CheckpointKeeper:
     @property
     def best(self) -> Entry | None:
         """The checkpoint with the greatest score, the earliest of equals."""
-        return _best(self.entries)
+        return next(iter(_by_score(self.entries)), None)
+
+    def best_validated(self, count: int) -> list[Entry]:
+        """Return the ``count`` checkpoints with the greatest scores, the best first."""
+        return _by_score(self.entries)[:count]
 
     def last_validated(self, count: int) -> list[Entry]:
         """Return the last ``count`` checkpoints that were saved by a validation, oldest first."""
@@ -131,12 +144,19 @@ class CheckpointKeeper:
 
         Raises:
             CheckpointError: A file is missing or is not what was written.
+            UsageError: Another version of dragoman has written it.
         """
-        progress = json.loads(self._read(entry, "progress.json"))
+        state = json.loads(self._read(entry, "progress.json"))
+        try:
+            progress = Progress(**state | {"health": Health(**state["health"])})
+        except (TypeError, KeyError) as error:
+            raise UsageError(
+                f"{self.folder / _folder_of(entry)}: another version of dragoman has written it: {error}",
+                hint="go on with the version that began the run, or train into a new folder",
+            ) from error
         parameters = safetensors.torch.load(self._read(entry, "model.safetensors"))
         optimizer = safetensors.torch.load(self._read(entry, "optimizer.safetensors"))
-        health = Health(**progress.pop("health", {}))
-        return Progress(**progress, health=health), parameters, optimizer
+        return progress, parameters, optimizer
 
     def load_parameters(self, entry: Entry) -> dict[str, Tensor]:
         """Return the parameters alone."""
@@ -183,9 +203,9 @@ class CheckpointKeeper:
 
     def _kept(self, entries: list[Entry]) -> list[Entry]:
         validated = sorted((entry for entry in entries if entry.validated), key=_step)
-        best = _best(entries)
         wanted = {entry.step for entry in validated[-self._keep_last :]} | {max(map(_step, entries))}
-        return [entry for entry in entries if entry.step in wanted or entry == best]
+        best = _by_score(entries)[: self._keep_best]
+        return [entry for entry in entries if entry.step in wanted or entry in best]
 
     def _list(self, entries: list[Entry]) -> None:
         replace_durably(self.folder / _MANIFEST, _manifest(entries))
@@ -233,9 +253,10 @@ def _step(entry: Entry) -> int:
     return entry.step
 
 
-def _best(entries: list[Entry]) -> Entry | None:
-    scored = [entry for entry in entries if entry.score is not None]
-    return max(scored, key=lambda entry: (entry.score or 0.0, -entry.step), default=None)
+def _by_score(entries: list[Entry]) -> list[Entry]:
+    """Return the checkpoints that have a score, the greatest first, of equals the earliest."""
+    scored = [(-entry.score, entry.step, entry) for entry in entries if entry.score is not None]
+    return [entry for _, _, entry in sorted(scored, key=lambda item: item[:2])]
 
 
 def _folder_name(step: int, validated: bool) -> str:

@@ -23,8 +23,6 @@ class Health:
     """Times the run went back to a checkpoint."""
     setback_step: int | None = None
     """The step of the checkpoint it went back to last."""
-    told_not_learning: bool = False
-    """Whether the user was told that nothing is learned."""
 
     @property
     def loss_average(self) -> float | None:
@@ -61,6 +59,9 @@ class Progress:
 
     num_source_tokens: int = 0
     """Source pieces seen."""
+
+    num_positions: int = 0
+    """Source and target positions computed; what is more than the pieces is padding."""
 
     flops: float = 0.0
     """Floating-point operations executed, padding and backward passes included."""

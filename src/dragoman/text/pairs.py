@@ -46,6 +46,11 @@ class Corpus:
         """The files, as messages call them."""
         return str(self.source) if self.target is None else f"{self.source} and {self.target}"
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The one file or both."""
+        return (self.source,) if self.target is None else (self.source, self.target)
+
     def pairs(self) -> Iterator[Pair]:
         """Yield all pairs in order, blank sides included.
 

@@ -19,7 +19,7 @@ _LARGEST_FIRST_RISE = 4.0  # nats above that loss, which is one of random weight
 _LARGEST_RISE = 1.5  # nats; healthy runs rose by 0.2, a collapse to guessing by frequency costs 2 and more
 _LARGEST_SURPRISE = 10.0  # nats above the average that a step counts at most, so one foul batch is no illness
 _LEAST_GAIN = 0.1  # nats below guessing by frequency; less is not learning
-_FEWEST_STEPS = 500  # before nothing is said of learning
+_FEWEST_STEPS = 500  # before learning is judged
 
 
 def after_step(health: Health, plain_loss: float, num_target_tokens: int) -> Health:
@@ -77,18 +77,11 @@ def set_back(health: Health, saved: Health, step: int) -> Health:
         num_skipped_in_row=0,
         num_setbacks=health.num_setbacks + 1,
         setback_step=step,
-        told_not_learning=health.told_not_learning,
     )
 
 
 def give_up(reason: str, step: int, peak_rate: float) -> DivergedError:
-    """Return the error that ends a run which has diverged once more than it may go back.
-
-    Args:
-        reason: Why it must go back, in words.
-        step: Where.
-        peak_rate: The greatest rate of its schedule.
-    """
+    """Return the error that ends a run, of this greatest rate, which would go back once more than it may."""
     return DivergedError(
         f"step {step:,}: {reason}, after going back {MAX_SETBACKS} times "
         f"to an {0.5**-MAX_SETBACKS:.0f}th of the rate, which is {peak_rate:.1e} at its height",
@@ -99,17 +92,15 @@ def give_up(reason: str, step: int, peak_rate: float) -> DivergedError:
 
 
 def explain_not_learning(
-    health: Health, entropy: float, *, step: int, rate: float, warmup_steps: int
+    health: Health, entropy: float, step: int, rate: float, warmup_steps: int
 ) -> str | None:
-    """Return a notice, once, if the average is no better than the entropy of the target pieces, in nats.
+    """Return a notice if the average is no better than the entropy of the target pieces, in nats.
 
-    Judged after twice the warm-up and 500 steps at least: by then the rate has been near its height for as
-    long as it rose.
+    Judged at one step: after twice the warm-up, and 500 steps at least. By then the rate has been near its
+    height for as long as it rose.
     """
     average = health.loss_average
-    if health.told_not_learning or average is None or step < max(_FEWEST_STEPS, 2 * warmup_steps):
-        return None
-    if average < entropy - _LEAST_GAIN:
+    if average is None or average < entropy - _LEAST_GAIN or step != max(_FEWEST_STEPS, 2 * warmup_steps):
         return None
     return (
         f"nothing is learned: after {step:,} steps the loss is {average:.2f} nats a piece, and guessing "

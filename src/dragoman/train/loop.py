@@ -17,6 +17,7 @@ from dragoman.model import Transformer
 from dragoman.model.arithmetic import forward_flops
 from dragoman.storage.progress import Progress
 from dragoman.text.ids import END
+from dragoman.train.average import update_moving_average
 from dragoman.train.health import (
     MAX_SETBACKS,
     after_skip,
@@ -27,7 +28,7 @@ from dragoman.train.health import (
 )
 from dragoman.train.run import Scores, StopRequestedError, TrainingRun
 from dragoman.train.schedule import learning_rate
-from dragoman.train.state import go_back, load_newest, save
+from dragoman.train.state import averaged, go_back, load_newest, save
 from dragoman.train.step import lack_of_memory, too_large, train_step
 
 
@@ -40,6 +41,8 @@ class _Step(NamedTuple):
     """The micro-batches of this rank."""
     num_source_tokens: int
     num_target_tokens: int
+    num_positions: int
+    """Source and target positions, padding included."""
     flops: float
     """Of all ranks, forward and backward."""
     corpus: EncodedCorpus
@@ -177,6 +180,8 @@ def _make(run: TrainingRun, progress: Progress, step: _Step, num_cuts: int) -> t
         group["lr"] = rate
     torch.manual_seed((ranks.rank << 40) + config.seed * 1_000_003 + progress.step)
     result = train_step(run.model, _batches(run, step, num_cuts), run.optimizer, config, run.parallel)
+    if config.moving_average and not result.is_skipped:
+        update_moving_average(run.optimizer, config.moving_average, progress.step + 1)
     if result.num_cuts:
         num_cuts += result.num_cuts
         run.observer.notice(
@@ -194,12 +199,8 @@ def _make(run: TrainingRun, progress: Progress, step: _Step, num_cuts: int) -> t
             f"step {progress.step + 1:,}: loss or gradient is not finite; the update is skipped "
             f"({health.num_skipped:,} so far)"
         )
-    text = explain_not_learning(
-        health, run.entropy, step=progress.step + 1, rate=rate, warmup_steps=config.warmup_steps
-    )
-    if text is not None:
+    if text := explain_not_learning(health, run.entropy, progress.step + 1, rate, config.warmup_steps):
         run.observer.notice(text)
-        health = replace(health, told_not_learning=True)
     progress = replace(
         progress,
         step=progress.step + 1,
@@ -207,6 +208,7 @@ def _make(run: TrainingRun, progress: Progress, step: _Step, num_cuts: int) -> t
         step_in_epoch=step.step_in_epoch + 1,
         num_target_tokens=progress.num_target_tokens + step.num_target_tokens,
         num_source_tokens=progress.num_source_tokens + step.num_source_tokens,
+        num_positions=progress.num_positions + step.num_positions,
         flops=progress.flops + step.flops,
         health=health,
     )
@@ -223,9 +225,10 @@ def _steps(run: TrainingRun, progress: Progress) -> Iterator[_Step]:
         for step_in_epoch in range(first, len(plan)):
             parts = plan[step_in_epoch]
             source, target = corpus.lengths[np.concatenate(parts)].sum(axis=0).tolist()
+            positions = sum(pairs * (s + t) for pairs, s, t in corpus.shapes(parts))
             flops = flops_of(parts, corpus, run.model.config)
             share = run.parallel.ranks.share(parts)
-            yield _Step(epoch, step_in_epoch, share, source, target, flops, corpus)
+            yield _Step(epoch, step_in_epoch, share, source, target, positions, flops, corpus)
         epoch, first = epoch + 1, 0
 
 
@@ -242,8 +245,7 @@ def plan_of(corpus: EncodedCorpus, config: TrainConfig, epoch: int) -> list[list
 
 def flops_of(parts: Iterable[Indices], corpus: EncodedCorpus, config: ModelConfig) -> float:
     """Return the operations of micro-batches, forward and backward, padding included."""
-    shapes = [(len(part), *corpus.lengths[part].max(axis=0).tolist()) for part in parts]
-    return sum(3 * forward_flops(config, *shape) for shape in shapes)
+    return sum(3 * forward_flops(config, *shape) for shape in corpus.shapes(parts))
 
 
 def _cuts_that_fit(run: TrainingRun, first: _Step) -> int:
@@ -295,7 +297,7 @@ def _validate_and_save(run: TrainingRun, progress: Progress, clock: _Clock) -> t
     """
     ranks = run.parallel.ranks
     scores: Scores | None = None
-    with run.parallel.evaluating(), suppress(StopRequestedError):
+    with averaged(run), run.parallel.evaluating(), suppress(StopRequestedError):
         if ranks.is_first:
             scores = run.validate()
     scores = ranks.from_first(scores)

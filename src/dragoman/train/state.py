@@ -1,6 +1,7 @@
 """A run's state: written to a checkpoint, and put back from one, on every rank."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import torch
@@ -9,19 +10,33 @@ from torch import Tensor
 from dragoman.errors import CheckpointError
 from dragoman.storage.checkpoint import CheckpointKeeper
 from dragoman.storage.progress import Health, Progress
+from dragoman.train.average import AVERAGE, exchange_averages
 from dragoman.train.health import is_well, set_back
 from dragoman.train.run import TrainingRun
 
 Loaded = tuple[Progress, dict[str, Tensor], dict[str, Tensor]]
 
 
+@contextmanager
+def averaged(run: TrainingRun) -> Iterator[None]:
+    """While it is entered, the model holds the moving averages of its parameters, if there are any."""
+    exchange_averages(run.model, run.optimizer)
+    try:
+        yield
+    finally:
+        exchange_averages(run.model, run.optimizer)
+
+
 def save(run: TrainingRun, progress: Progress, *, score: float | None = None, validated: bool = True) -> None:
-    """Write a checkpoint of the run as it stands; every rank must ask, the first one writes."""
-    keeper = run.keeper
-    parameters = run.parallel.whole(parameters_of(run.model))
-    moments = run.parallel.whole(_moments(run))
-    if keeper is not None:
-        keeper.save(progress, parameters, moments, score=score, validated=validated)
+    """Write a checkpoint of the run as it stands; every rank must ask, the first one writes.
+
+    Where there are moving averages, they are the checkpoint's model, and the parameters lie with the moments.
+    """
+    with averaged(run):
+        parameters = run.parallel.whole(parameters_of(run.model))
+        moments = run.parallel.whole(_moments(run))
+        if run.keeper is not None:
+            run.keeper.save(progress, parameters, moments, score=score, validated=validated)
     run.parallel.ranks.wait()
 
 
@@ -47,6 +62,7 @@ def go_back(run: TrainingRun, progress: Progress) -> Progress:
     saved = _put(run, loaded)
     if saved is None:
         run.parallel.fill(parameters_of(run.model), parameters_of(run.first_weights()))
+        _forget_moments(run)
         return Progress(health=set_back(progress.health, Health(), 0), seconds=progress.seconds)
     health = set_back(progress.health, saved.health, saved.step)
     saved = replace(saved, health=health, seconds=progress.seconds)
@@ -60,13 +76,19 @@ def parameters_of(model: torch.nn.Module) -> dict[str, Tensor]:
 
 
 def _moments(run: TrainingRun) -> dict[str, Tensor]:
-    """Return Adam's two moments of every parameter, and its count of steps, of which all are equal."""
+    """Return Adam's two moments of every parameter, and its count of steps, of which all are equal.
+
+    What keeps the moving average in memory is called by what it is in a checkpoint: there the averages are
+    the model.
+    """
     tensors: dict[str, Tensor] = {}
     for name, parameter in run.model.named_parameters():
         state = run.optimizer.state[parameter]
         tensors["step"] = state["step"]
         tensors[f"exp_avg.{name}"] = state["exp_avg"]
         tensors[f"exp_avg_sq.{name}"] = state["exp_avg_sq"]
+        if AVERAGE in state:
+            tensors[f"parameter.{name}"] = state[AVERAGE]
     return tensors
 
 
@@ -114,14 +136,17 @@ def _put(run: TrainingRun, loaded: Loaded | None) -> Progress | None:
     run.parallel.fill(mine, moments)
     for parameter in run.model.parameters():
         run.optimizer.state[parameter]["step"].copy_(mine["step"])
+    exchange_averages(run.model, run.optimizer)
     return progress
 
 
 def _forget_moments(run: TrainingRun) -> None:
-    """Let Adam begin anew."""
+    """Let Adam begin anew, and the moving averages with the parameters as they are."""
     for parameter in run.model.parameters():
-        run.optimizer.state[parameter] = {
+        state = run.optimizer.state[parameter] = {
             "step": torch.zeros((), device=parameter.device),
             "exp_avg": torch.zeros_like(parameter),
             "exp_avg_sq": torch.zeros_like(parameter),
         }
+        if run.config.moving_average:
+            state[AVERAGE] = parameter.detach().clone()

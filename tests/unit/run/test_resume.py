@@ -2,11 +2,14 @@
 
 import json
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from safetensors.torch import load_file
 
 from dragoman.errors import CheckpointError, ConfigError, CorpusError, DivergedError, UsageError
 from dragoman.run import Reporter, validation
@@ -21,6 +24,7 @@ VARIANTS = {
     "accumulation": ("train.micro_batch_tokens=300",),
     "readable": ("train.fast=false", "train.select_by=loss"),
     "by chrF, one average": ("train.select_by=chrf", "train.average_checkpoints=1"),
+    "moving average": ("train.moving_average=0.9", "train.average_of=best"),
 }
 
 
@@ -185,6 +189,35 @@ def test_micro_batches_change_rounding_alone(corpus: list[Path], undisturbed: Ca
         of_first_epoch = [record for record in records if record.get("epoch") == 0 and "loss" in record]
 
         assert 1 < len(of_first_epoch) < 12
+
+
+def test_a_moving_average_changes_what_is_kept_and_not_the_training(
+    corpus: list[Path], tmp_path: Path
+) -> None:
+    """Losses and parameters are those of a run without it; the model of the checkpoint is another."""
+    tiny_run(corpus, tmp_path / "plain", "train.max_steps=4")
+    tiny_run(corpus, tmp_path / "averaged", "train.max_steps=4", "train.moving_average=0.9")
+    plain, averaged = (
+        [json.loads(line) for line in (tmp_path / name / "metrics.jsonl").read_text().splitlines()]
+        for name in ("plain", "averaged")
+    )
+    checkpoint = "training/checkpoints/step-00000004"
+    parameters = load_file(tmp_path / "plain" / checkpoint / "model.safetensors")
+    moments = load_file(tmp_path / "averaged" / checkpoint / "optimizer.safetensors")
+    kept = load_file(tmp_path / "averaged" / checkpoint / "model.safetensors")
+
+    assert averaged[:4] == plain[:4]
+    assert averaged[4] != plain[4]
+    assert all(torch.equal(moments[f"parameter.{name}"], tensor) for name, tensor in parameters.items())
+    assert not any(torch.equal(kept[name], tensor) for name, tensor in parameters.items())
+
+
+def test_the_mean_of_the_best_is_kept(corpus: list[Path], tmp_path: Path) -> None:
+    """With average_of=best, the checkpoints with the greatest scores are averaged, and the better is kept."""
+    settings = ("train.average_of=best", "train.average_checkpoints=2", "train.select_by=loss")
+    outcome = tiny_run(corpus, tmp_path / "model", *settings)
+
+    assert re.fullmatch(r"the average of the best 2 checkpoints|step \d+, the best by .*", outcome.chosen)
 
 
 @pytest.mark.parametrize("limit", [4, 2])

@@ -1,16 +1,18 @@
 """Checkpoints are whole or not there."""
 
+import hashlib
 import json
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
 from disk_faults import Crash, Faults, disk_full, input_output
-from dragoman.errors import CheckpointError
+from dragoman.errors import CheckpointError, UsageError
 from dragoman.storage.checkpoint import CheckpointKeeper
 from dragoman.storage.progress import Progress
 
@@ -66,6 +68,16 @@ def test_the_last_few_validated_ones_are_kept(tmp_path: Path) -> None:
     assert steps(keeper) == [2, 4, 5, 6, 7]
     assert [entry.step for entry in keeper.last_validated(3)] == [4, 5, 6]
     assert len(list(tmp_path.glob("step-*"))) == 5
+
+
+def test_as_many_of_the_best_are_kept_as_will_be_averaged(tmp_path: Path) -> None:
+    """With the last stay those with the greatest scores, whichever they are, the best of them first."""
+    keeper = CheckpointKeeper(tmp_path, 1, keep_best=3)
+    for step, score in enumerate([3.0, 9.0, 1.0, 7.0, 8.0, 2.0], start=1):
+        save(keeper, step, score)
+
+    assert steps(keeper) == [2, 4, 5, 6]
+    assert [entry.step for entry in keeper.best_validated(3)] == [2, 5, 4]
 
 
 def test_of_equal_scores_the_first_is_best(tmp_path: Path) -> None:
@@ -307,3 +319,15 @@ def test_a_full_disk_is_a_plain_error(tmp_path: Path, monkeypatch: pytest.Monkey
 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["checkpoints.json", "step-00000001"]
     assert_all_load(CheckpointKeeper(tmp_path, 1))
+
+
+def test_a_checkpoint_of_another_version_is_refused_by_name(tmp_path: Path) -> None:
+    """What is whole but holds other fields is told from what is damaged."""
+    keeper = CheckpointKeeper(tmp_path, 1)
+    save(keeper, 1)
+    path = tmp_path / "step-00000001" / "progress.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"num_dreams": 3}))
+    checksums = {**keeper.last.checksums, "progress.json": hashlib.sha256(path.read_bytes()).hexdigest()}
+
+    with pytest.raises(UsageError, match=r"another version of dragoman.*num_dreams"):
+        keeper.load(replace(keeper.last, checksums=checksums))

@@ -1,4 +1,4 @@
-"""The mean of checkpoints."""
+"""The mean of checkpoints, and the moving average over the steps."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 import safetensors.torch
 import torch
 
-from dragoman.train.average import average
+from dragoman.train.average import AVERAGE, average, exchange_averages, update_moving_average
 from tiny_models import tiny_model
 
 
@@ -75,3 +75,36 @@ def test_what_does_not_belong_together_is_refused(checkpoints: list[dict[str, to
     """No checkpoint, other names or other shapes have no mean."""
     with pytest.raises(ValueError, match=r"checkpoint|shape"):
         average(checkpoints)
+
+
+@pytest.mark.parametrize("decay", [0.5, 0.999])
+def test_a_moving_average_follows_its_formula(decay: float) -> None:
+    """After each update it is what the same sum in plain numbers says, with a shorter memory at first."""
+    parameter = torch.nn.Parameter(torch.zeros(1, dtype=torch.float64))
+    optimizer = torch.optim.SGD([parameter])
+    optimizer.state[parameter] = {AVERAGE: torch.tensor([7.0], dtype=torch.float64)}
+    expected, found = [7.0], [7.0]
+    for number in range(1, 40):
+        with torch.no_grad():
+            parameter.fill_(float(number**2 % 11))
+        update_moving_average(optimizer, decay, number)
+        share = min(decay, (1 + number) / (10 + number))
+        expected.append(share * expected[-1] + (1 - share) * parameter.item())
+        found.append(optimizer.state[parameter][AVERAGE].item())
+
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_averages_are_exchanged_and_put_back() -> None:
+    """The model holds the averages while they are exchanged, and its own parameters again afterwards."""
+    model = tiny_model()
+    optimizer = torch.optim.SGD(model.parameters())
+    before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    for parameter in model.parameters():
+        optimizer.state[parameter] = {AVERAGE: torch.full_like(parameter, 0.25)}
+    exchange_averages(model, optimizer)
+    values = {value for tensor in model.state_dict().values() for value in tensor.unique().tolist()}
+    exchange_averages(model, optimizer)
+
+    assert values == {0.25}
+    assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())

@@ -118,13 +118,13 @@ def test_a_checkpoint_of_a_running_away_loss_is_not_one_to_go_back_to() -> None:
 def test_each_setback_halves_the_rate_and_keeps_the_counts() -> None:
     """Going back takes the averages of the checkpoint, the counts of the run and half the rate."""
     saved = history(falling(300))[-1]
-    ill = replace(history([*falling(300), *[math.nan] * 5])[-1], num_setbacks=1, told_not_learning=True)
+    ill = replace(history([*falling(300), *[math.nan] * 5])[-1], num_setbacks=1)
 
-    assert set_back(ill, saved) == replace(saved, num_skipped=5, num_setbacks=2, told_not_learning=True)
+    assert set_back(ill, saved, 300) == replace(saved, num_skipped=5, num_setbacks=2, setback_step=300)
     assert [replace(saved, num_setbacks=n).rate_factor for n in range(MAX_SETBACKS + 1)] == [
         *(1.0, 0.5, 0.25, 0.125)
     ]
-    assert has_diverged(set_back(ill, saved)) is None
+    assert has_diverged(set_back(ill, saved, 300)) is None
 
 
 def test_health_survives_json() -> None:
@@ -162,13 +162,11 @@ def test_a_run_that_learns_nothing_is_told_with_causes() -> None:
     assert "paste SOURCE TARGET" in notice
 
 
-def test_learning_is_judged_late_and_told_once() -> None:
-    """Nothing is said of a run that learns, is young, is in its warm-up, or was told already."""
-    once = Health(loss_sum=6.0, piece_sum=1.0, told_not_learning=True)
-
+def test_learning_is_judged_late_and_once() -> None:
+    """Nothing is said of a run that learns, is young, is in its warm-up, or was judged already."""
     assert told(5.85) is None
     assert told(6.5, step=499) is None
+    assert told(6.5, step=501) is None
     assert told(6.5, step=1_999, warmup_steps=1_000) is None
     assert told(6.5, step=2_000, warmup_steps=1_000) is not None
-    assert explain_not_learning(once, 6.0, step=900, rate=1e-3, warmup_steps=10) is None
-    assert explain_not_learning(Health(), 6.0, step=900, rate=1e-3, warmup_steps=10) is None
+    assert told(math.inf, step=900) is None
