@@ -36,11 +36,12 @@ th, td { border-bottom: 1px solid var(--faint); padding: .15rem .8rem .15rem 0; 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def history_record(progress: Progress, samples: Sequence[Sample]) -> Record:
+def history_record(progress: Progress, samples: Sequence[Sample], validation_seconds: float) -> Record:
     """Return what the report tells of a validation beside its scores, times included."""
     return {
         "step": progress.step,
         "seconds": progress.seconds,
+        "validation_seconds": validation_seconds,
         "source_tokens": progress.num_source_tokens,
         "target_tokens": progress.num_target_tokens,
         "positions": progress.num_positions,
@@ -110,15 +111,16 @@ def _page(
 
 
 def _speeds(validations: Sequence[Record]) -> Iterator[Record]:
-    """Yield target pieces a second and the share of padding, in percent, between validations."""
+    """Yield target pieces a second of training and the share of padding, in percent, between validations."""
     before: Mapping[str, float] = {"seconds": 0, "source_tokens": 0, "target_tokens": 0, "positions": 0}
     for record in validations:
         change = {name: record[name] - value for name, value in before.items()}
-        if change["seconds"] > 0 and change["positions"] > 0:
+        seconds = change["seconds"] - record["validation_seconds"]
+        if seconds > 0 and change["positions"] > 0:
             pieces = change["source_tokens"] + change["target_tokens"]
             yield {
                 "step": record["step"],
-                "speed": change["target_tokens"] / change["seconds"],
+                "speed": change["target_tokens"] / seconds,
                 "padding": 100 * (1 - pieces / change["positions"]),
             }
         before = {name: record[name] for name in before}

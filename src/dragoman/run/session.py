@@ -1,5 +1,6 @@
 """One run of training, from prepared text to a model folder: on rank 0, and on the others."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -122,7 +123,7 @@ class Session:
         count = config.train.validation_sentences
         self.dev = None if dev is None else DevSet(dev, [pair for _, pair in text.dev[:count]])
         self.samples: list[Sample] = []
-        self.last_loss = 0.0
+        self.last_loss = self.validation_seconds = 0.0
         place.ranks.from_first(config)
         count, of_best = config.train.average_checkpoints, config.train.average_of == "best"
         keeper = CheckpointKeeper(
@@ -253,7 +254,9 @@ class Session:
         """Return the development scores of the model as it stands; without pairs, training loss alone."""
         if self.dev is None:
             return {"loss": self.last_loss}
+        started = time.monotonic()
         scores, self.samples = validate(self.bundle, self.dev, self.reporter.busy)
+        self.validation_seconds = time.monotonic() - started
         return scores
 
     def stepped(self, progress: Progress, result: StepResult, rate: float) -> None:
@@ -275,7 +278,7 @@ class Session:
     def validated(self, progress: Progress, scores: Mapping[str, float], *, is_best: bool) -> None:
         """Write a validation down and report it."""
         self.metrics.write({"step": progress.step, "epoch": progress.epoch, "validation": dict(scores)})
-        self.history.write(history_record(progress, self.samples))
+        self.history.write(history_record(progress, self.samples, self.validation_seconds))
         self._write_report([f"Step {progress.step:,} of {self.config.train.max_steps:,}; training goes on."])
         self.reporter.validated(progress, scores, self.samples, is_best=is_best)
 

@@ -11,6 +11,9 @@ from typing import NamedTuple
 _WIDTH, _HEIGHT = 520, 240
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 12, 26, 34
 _MOST_POINTS = 300
+_LEAST_SPAN = 0.05
+"""Of the greatest value: smaller differences are not blown up to the height of a chart."""
+
 _MOST_MARKED = 60
 """Points of a line that are marked one by one, with their values to be read under the pointer."""
 
@@ -74,18 +77,19 @@ class _Axis(NamedTuple):
     @classmethod
     def of(cls, values: Sequence[float], first: float, last: float) -> "_Axis":
         low, high = min(values), max(values)
-        if low == high:
-            low, high = low - abs(low) / 2 - 0.5, high + abs(high) / 2 + 0.5
+        lacking = _LEAST_SPAN * max(abs(low), abs(high)) - (high - low)
+        if lacking >= 0:
+            low, high = low - lacking / 2 - 1e-9, high + lacking / 2 + 1e-9
         return cls(low, high, first, last)
 
     def place(self, value: float) -> float:
         return self.first + (value - self.low) / (self.high - self.low) * (self.last - self.first)
 
     def ticks(self) -> list[float]:
-        """Return three to seven round values."""
-        rough = (self.high - self.low) / 4
-        unit = 10.0 ** math.floor(math.log10(rough))
-        step = next(unit * factor for factor in (1, 2, 5, 10) if unit * factor >= rough)
+        """Return three to eight round values."""
+        most = (self.high - self.low) / 3
+        unit = 10.0 ** math.floor(math.log10(most))
+        step = max(unit * factor for factor in (1, 2, 5) if unit * factor <= most)
         first, last = math.ceil(self.low / step), math.floor(self.high / step)
         return [number * step for number in range(first, last + 1)]
 

@@ -98,9 +98,10 @@ def test_the_report_is_there_while_the_run_goes_on(corpus: list[Path], tmp_path:
 
 
 def test_speed_and_padding_are_those_since_the_validation_before() -> None:
-    """Pieces a second and padding are differences of the counts, worked out by hand."""
-    first = {"step": 1, "seconds": 2.0, "source_tokens": 80, "target_tokens": 100, "positions": 200}
-    second = {"step": 2, "seconds": 4.0, "source_tokens": 200, "target_tokens": 400, "positions": 800}
+    """Pieces a second of training and padding are differences of the counts, worked out by hand."""
+    counts = ("step", "seconds", "validation_seconds", "source_tokens", "target_tokens", "positions")
+    first = dict(zip(counts, (1, 2.5, 0.5, 80, 100, 200), strict=True))
+    second = dict(zip(counts, (2, 5.5, 1.0, 200, 400, 800), strict=True))
 
     assert list(_speeds([first, second])) == [
         {"step": 1, "speed": 50.0, "padding": pytest.approx(10.0)},

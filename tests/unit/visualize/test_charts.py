@@ -38,6 +38,16 @@ def test_greater_values_stand_higher_and_later_ones_to_the_right() -> None:
     assert places[2][1] < places[0][1] < places[1][1]
 
 
+@given(st.tuples(FINITE, FINITE))
+def test_every_axis_has_some_numbers(values: tuple[float, float]) -> None:
+    """Between two values lie three to eight round numbers, as a reader needs them."""
+    chart = line_chart("t", [Line("n", [(1, values[0]), (2, values[1])])], x_name="step")
+    texts = [element.get("text-anchor") for element in ElementTree.fromstring(chart).iter(f"{SVG}text")]
+
+    assert 3 <= texts.count("middle") <= 8
+    assert 3 <= texts.count("end") - 1 <= 8
+
+
 def test_many_points_become_means() -> None:
     """A long run is drawn with some hundred points, each the mean of neighbors."""
     points = [(float(step), math.sin(step / 50)) for step in range(6_000)]
