@@ -108,6 +108,11 @@ def test_auto_explains_itself_in_three_lines(
         (["--set", "model.d_model=1000000000"], 2, "GiB for parameters, gradients and Adam's moments"),
         (["--set", "model.num_encoder_layers=1000000000"], 2, "GiB for parameters"),
         (["--set", "model.vocabulary_size=128"], 2, "model.vocabulary_size=128: must be at least 264"),
+        (
+            ["--set", "model.positions=learned", "--set", "model.max_positions=64"],
+            2,
+            "model.max_positions=64 is below data.max_length=256",
+        ),
         (["--set", "model.positions=table"], 2, "model.positions = table"),
     ],
 )

@@ -143,6 +143,12 @@ def _check_can_train(config: Config, device: torch.device) -> None:
             "for the 256 bytes, end, unknown, padding and a few characters",
             hint=f"set model.vocabulary_size={SMALLEST_VOCABULARY} or more",
         )
+    if config.model.positions == "learned" and config.model.max_positions < config.data.max_length:
+        raise ConfigError(
+            f"model.max_positions={config.model.max_positions} is below data.max_length="
+            f"{config.data.max_length}: the longest pairs would have positions that are not learned",
+            hint=f"set model.max_positions={config.data.max_length}, or a lower data.max_length",
+        )
     num_bytes = 20 if config.train.moving_average else 16
     needed, there = num_bytes * count_parameters(config.model), total_memory(device)
     if there is not None and needed > there:
