@@ -77,9 +77,9 @@ class _Axis(NamedTuple):
     @classmethod
     def of(cls, values: Sequence[float], first: float, last: float) -> "_Axis":
         low, high = min(values), max(values)
-        lacking = _LEAST_SPAN * max(abs(low), abs(high)) - (high - low)
-        if lacking >= 0:
-            low, high = low - lacking / 2 - 1e-9, high + lacking / 2 + 1e-9
+        lacking = max(_LEAST_SPAN * max(abs(low), abs(high)), 1e-9) - (high - low)
+        if lacking > 0:
+            low, high = low - lacking / 2, high + lacking / 2
         return cls(low, high, first, last)
 
     def place(self, value: float) -> float:
