@@ -89,7 +89,7 @@ class _Axis(NamedTuple):
         """Return three to eight round values."""
         most = (self.high - self.low) / 3
         unit = 10.0 ** math.floor(math.log10(most))
-        step = max(unit * factor for factor in (1, 2, 5) if unit * factor <= most)
+        step = max(unit * factor for factor in (0.5, 1, 2, 5) if unit * factor <= most)
         first, last = math.ceil(self.low / step), math.floor(self.high / step)
         return [number * step for number in range(first, last + 1)]
 

@@ -40,6 +40,7 @@ def test_greater_values_stand_higher_and_later_ones_to_the_right() -> None:
 
 @given(st.tuples(FINITE, FINITE))
 @example((0.0, 5e-324))
+@example((0.0, 0.3))
 def test_every_axis_has_some_numbers(values: tuple[float, float]) -> None:
     """Between two values lie three to eight round numbers, as a reader needs them."""
     chart = line_chart("t", [Line("n", [(1, values[0]), (2, values[1])])], x_name="step")
