@@ -32,7 +32,7 @@ def measure_programs(names: list[str], runs: int, minutes: float, num_threads: i
                 command = [f"peers.program_{entry.module}", folder, str(60 * minutes)]
                 command += ["--ranks", str(entry.num_ranks)]
                 try:
-                    environment = make_environment(num_threads)
+                    environment = make_environment(max(1, num_threads // entry.num_ranks))
                     reports[name].append(run_module(command, environment, is_peer=entry.is_peer))
                 except PeerError as error:
                     print(f"left out: {entry.title}: {error}")
