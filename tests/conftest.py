@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from shapes import watching
+from tiny_runs import write_corpus
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -23,6 +24,12 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
 def root() -> Path:
     """The repository's folder."""
     return ROOT
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """A small corpus that the runs of a module share, as two files."""
+    return write_corpus(tmp_path_factory.mktemp("corpus"))
 
 
 @pytest.fixture

@@ -22,17 +22,11 @@ from distributed.commands import (
 )
 from dragoman.cli import main
 from dragoman.text import Tokenizer
-from tiny_runs import remains, tiny_run, write_corpus
+from tiny_runs import remains, tiny_run
 
 SHARDED = "train.sharded=true"
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="looks at processes in /proc")
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """A corpus that all runs share."""
-    return write_corpus(tmp_path_factory.mktemp("corpus"))
 
 
 @pytest.fixture(scope="module")

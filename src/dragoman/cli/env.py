@@ -20,9 +20,7 @@ def command(as_json: bool) -> None:
     """
     from dragoman.run.environment import read_environment
 
-    environment = asdict(read_environment())
-    gpus = environment.pop("gpus")
-    environment |= {"bfloat16_gain": _bfloat16_gain(), "gpus": gpus}
+    environment = asdict(read_environment()) | {"bfloat16_gain": _bfloat16_gain()}
     if as_json:
         click.echo(json.dumps(environment, indent=2, ensure_ascii=False))
         return

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from dragoman.run.reporter import Plan, Probe, Reporter, Sample
+from dragoman.run.reporter import SCORE_NAMES, Plan, Probe, Reporter, Sample
 from dragoman.storage.progress import Progress as RunProgress
 from dragoman.train.step import StepResult
 
@@ -82,7 +82,9 @@ class TerminalReporter(Reporter):
         self, progress: RunProgress, scores: Mapping[str, float], samples: Sequence[Sample], *, is_best: bool
     ) -> None:
         """Print the development scores and a few translations."""
-        numbers = "  ".join(f"{NAMES.get(name, name)} {_figure(value)}" for name, value in scores.items())
+        numbers = "  ".join(
+            f"{SCORE_NAMES.get(name, name)} {_figure(value)}" for name, value in scores.items()
+        )
         self.notice(f"step {progress.step:,}  development: {numbers}{'  best so far' if is_best else ''}")
         if self._samples:
             for sample in samples:
@@ -111,10 +113,6 @@ class TerminalReporter(Reporter):
     def _seconds_left(self, progress: RunProgress) -> float:
         seconds = progress.seconds - self._first.seconds
         return seconds / max(progress.step - self._first.step, 1) * (self._num_steps - progress.step)
-
-
-NAMES = {"loss": "loss", "perplexity": "perplexity", "bleu": "BLEU", "chrf": "chrF2"}
-"""Development scores as they are printed."""
 
 
 def _figure(value: float) -> str:

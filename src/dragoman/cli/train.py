@@ -160,7 +160,8 @@ def _resume_command(corpus: tuple[Path, ...], out: Path, options: "TrainOptions"
 
 def summary(outcome: "Outcome") -> list[str]:
     """Return what a finished run has come to, and which command comes next."""
-    from dragoman.cli.progress import NAMES, minutes
+    from dragoman.cli.progress import minutes
+    from dragoman.run.reporter import in_words
 
     if outcome.reason == "dry_run":
         return ["nothing was written: this was a dry run"]
@@ -168,8 +169,7 @@ def summary(outcome: "Outcome") -> list[str]:
         return [f"the model in {outcome.folder} is as it was"]
     progress, rows = outcome.progress, []
     if outcome.dev_scores:
-        numbers = ", ".join(f"{NAMES.get(key, key)} {value:.2f}" for key, value in outcome.dev_scores.items())
-        rows.append(("development", numbers))
+        rows.append(("development", in_words(outcome.dev_scores)))
     if outcome.test_scores is not None:
         rows += [("test" if i == 0 else "", line) for i, line in enumerate(outcome.test_scores.lines())]
     rows += [

@@ -198,6 +198,11 @@ class TrainConfig:
     kept in their place; 0.999 looks back over about 1,000 steps, 0 is off, as in the paper."""
 
     @property
+    def bytes_per_parameter(self) -> int:
+        """Memory of a parameter, its gradient, Adam's two moments and its moving average, 4 bytes each."""
+        return 20 if self.moving_average else 16
+
+    @property
     def positions_at_once(self) -> int:
         """Positions of a micro-batch: ``micro_batch_tokens`` or, left out, those of the whole step."""
         return self.micro_batch_tokens or self.batch_tokens

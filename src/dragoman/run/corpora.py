@@ -12,6 +12,7 @@ from dragoman.config import DataConfig
 from dragoman.data import EncodeAll, EncodedCorpus, encode_corpus
 from dragoman.errors import CorpusError
 from dragoman.run.reporter import Reporter
+from dragoman.storage.durable import checksum_of
 from dragoman.text import Corpus, Pair, Tokenizer, check_corpus, split_held_out, usable_pairs
 
 NumberedPair = tuple[int, Pair]
@@ -35,8 +36,8 @@ class TrainingText:
     """SHA-256 of the corpus and of what was split off."""
     named_files: Mapping[str, str]
     """Development and test files by their option; empty where none were named."""
-    files: tuple[Path, ...]
-    """All files of pairs."""
+    files: Mapping[str, str]
+    """SHA-256 of each file of pairs, by its path."""
 
     def training_pairs(self) -> Iterator[NumberedPair]:
         """Yield line number and pair of all that training may see."""
@@ -91,6 +92,7 @@ def read_text(
     chosen = {
         line: pair for line, pair in usable_pairs(corpus) if line in held_out.dev or line in held_out.test
     }
+    checksums = {str(path): checksum_of(path) for one in (corpus, dev, test) if one for path in one.files}
     return TrainingText(
         corpus,
         left_out,
@@ -99,9 +101,9 @@ def read_text(
         bool(held_out.dev),
         bool(held_out.test),
         num_pairs - len(left_out),
-        _digest(corpus, left_out),
+        _digest([checksums[str(path)] for path in corpus.files], left_out),
         {"--dev": dev.names if dev else "", "--test": test.names if test else ""},
-        tuple(path for one in (corpus, dev, test) if one is not None for path in one.files),
+        checksums,
     )
 
 
@@ -215,9 +217,8 @@ def _lines(first: tuple[int, ...] | list[int], count: int) -> str:
     return f"line{'s' if count > 1 else ''} {numbers}{', ...' if count > len(first) else ''}"
 
 
-def _digest(corpus: Corpus, left_out: frozenset[int]) -> str:
+def _digest(checksums: Iterable[str], left_out: frozenset[int]) -> str:
     digest = hashlib.sha256(repr(sorted(left_out)).encode())
-    for path in corpus.files:
-        with path.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
+    for checksum in checksums:
+        digest.update(bytes.fromhex(checksum))
     return digest.hexdigest()

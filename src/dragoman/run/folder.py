@@ -14,7 +14,7 @@ from dragoman.config import Config, config_to_toml, read_config
 from dragoman.errors import CheckpointError, ConfigError, CorpusError, UsageError
 from dragoman.run.corpora import NumberedPair, TrainingText
 from dragoman.run.lock import LOCK, FolderLock
-from dragoman.storage.durable import replace_durably, sealed, unsealed
+from dragoman.storage.durable import checksum_of, replace_durably, sealed, unsealed
 from dragoman.text import Tokenizer
 
 _SEAL = "# The SHA-256 of what follows; change keys of a resumed run with --set: "
@@ -293,7 +293,7 @@ def is_finished(out: Path, step: int) -> bool:
 
 
 def _checksums_of_model(out: Path) -> dict[str, str]:
-    return {name: hashlib.sha256((out / name).read_bytes()).hexdigest() for name in (TOKENIZER, WEIGHTS)}
+    return {name: checksum_of(out / name) for name in (TOKENIZER, WEIGHTS)}
 
 
 def last_step(out: Path) -> int:

@@ -35,6 +35,6 @@ def make_plan(
         micro_batch_tokens=settings.positions_at_once,
         device=describe_device(device),
         precision=settings.precision,
-        optimizer_bytes=(20 if settings.moving_average else 16) * size,
+        optimizer_bytes=settings.bytes_per_parameter * size,
         step_flops=flops / len(plan),
     )

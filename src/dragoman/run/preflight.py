@@ -15,7 +15,7 @@ from dragoman.run.folder import FINISHED
 def check_space(out: Path, num_parameters: int, config: TrainConfig) -> None:
     """Refuse to begin where the checkpoints of the run will find no room.
 
-    Each parameter is saved with Adam's two moments and its moving average, if there is one. Side by side
+    Each parameter is saved with all that training keeps of it but its gradient, 4 bytes. Side by side
     lie the checkpoints that are averaged, one more that is the best or the last, and the one that is being
     written.
 
@@ -28,7 +28,7 @@ def check_space(out: Path, num_parameters: int, config: TrainConfig) -> None:
         CheckpointError: The disk has not so much room.
     """
     num_checkpoints = config.average_checkpoints + 2
-    needed = (16 if config.moving_average else 12) * num_parameters * num_checkpoints
+    needed = (config.bytes_per_parameter - 4) * num_parameters * num_checkpoints
     taken = sum(path.stat().st_size for path in (out / "training" / "checkpoints").glob("step-*/*"))
     free = shutil.disk_usage(out).free + taken
     if free < needed:

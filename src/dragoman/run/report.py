@@ -7,17 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from dragoman.errors import CheckpointError
-from dragoman.run.reporter import Sample
+from dragoman.run.reporter import SCORE_NAMES, Sample
 from dragoman.run.sheet import Sheet
 from dragoman.storage.durable import replace_durably
 from dragoman.storage.progress import Progress
 from dragoman.visualize.charts import Line, line_chart
 
-REPORT = "report.html"
+REPORT, HISTORY = "report.html", "training/history.jsonl"
 
 Record = dict[str, Any]
 
-_NAMES = {"loss": "loss", "perplexity": "perplexity", "bleu": "BLEU", "chrf": "chrF2"}
 _STYLE = """
 :root { color-scheme: light dark; --paper: #fff; --ink: #24292f; --faint: #d8dee4; --line-0: #0a66c2;
   --line-1: #c2410c; }
@@ -49,12 +48,11 @@ def history_record(progress: Progress, samples: Sequence[Sample], validation_sec
     }
 
 
-def write_report(out: Path, history: Path, sheet: Sheet, lines: Sequence[str], languages: str) -> None:
+def write_report(out: Path, sheet: Sheet, lines: Sequence[str], languages: str) -> None:
     """Write the report of a run as it stands.
 
     Args:
-        out: The model folder; its metrics are read.
-        history: Records of ``history_record``.
+        out: The model folder; its metrics and its history, the records of ``history_record``, are read.
         sheet: What the run depends on.
         lines: How it stands, in words.
         languages: What it translates, as in "en to de".
@@ -63,7 +61,7 @@ def write_report(out: Path, history: Path, sheet: Sheet, lines: Sequence[str], l
         CheckpointError: The file cannot be written.
     """
     try:
-        metrics, validations = list(_records(out / "metrics.jsonl")), list(_records(history))
+        metrics, validations = list(_records(out / "metrics.jsonl")), list(_records(out / HISTORY))
         page = _page(f"Training, {languages}", metrics, validations, sheet, lines)
         replace_durably(out / REPORT, page.encode())
     except OSError as error:
@@ -143,7 +141,7 @@ def _charts(
     yield line_chart("Learning rate", [Line("rate", rates)], x_name="step")
     names = list(dict.fromkeys(name for found in scores.values() for name in found if name != "loss"))
     for name in names:
-        shown = _NAMES.get(name, name)
+        shown = SCORE_NAMES.get(name, name)
         yield line_chart(f"Development {shown}", [Line(shown, scored(name))], x_name="step")
     for key, name in (("speed", "Target pieces a second"), ("padding", "Padding, % of all positions")):
         points = [(record["step"], record[key]) for record in speeds]
@@ -159,7 +157,7 @@ def _validation_table(scores: Mapping[int, Mapping[str, float]], speeds: Sequenc
         speed = of_step.get(step)
         others = [f"{speed['speed']:,.0f}", f"{speed['padding']:.1f}"] if speed else ["", ""]
         rows.append((f"{step:,}", *numbers, *others))
-    heads = ["step", *(_NAMES.get(name, name) for name in names), "pieces/s", "padding %"]
+    heads = ["step", *(SCORE_NAMES.get(name, name) for name in names), "pieces/s", "padding %"]
     return _table(heads, rows, kind="numbers")
 
 

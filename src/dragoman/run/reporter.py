@@ -7,6 +7,14 @@ from typing import NamedTuple
 from dragoman.storage.progress import Progress
 from dragoman.train.step import StepResult
 
+SCORE_NAMES = {"bleu": "BLEU", "chrf": "chrF2"}
+"""Development scores that are not shown by their keys."""
+
+
+def in_words(scores: Mapping[str, float]) -> str:
+    """Return development scores for a reader, as in "loss 1.63, BLEU 41.75"."""
+    return ", ".join(f"{SCORE_NAMES.get(name, name)} {value:.2f}" for name, value in scores.items())
+
 
 class Sample(NamedTuple):
     """A development sentence, its reference and its translation at this moment."""

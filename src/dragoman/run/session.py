@@ -24,8 +24,8 @@ from dragoman.run.device import sustained_flops
 from dragoman.run.metrics import MetricsLog
 from dragoman.run.plan import make_plan
 from dragoman.run.preflight import check_begins, check_fits, check_space
-from dragoman.run.report import history_record, write_report
-from dragoman.run.reporter import Reporter, Sample
+from dragoman.run.report import HISTORY, history_record, write_report
+from dragoman.run.reporter import Reporter, Sample, in_words
 from dragoman.run.scoring import score_pairs
 from dragoman.run.sheet import make_sheet, write_sheet
 from dragoman.run.validation import DevSet, validate
@@ -137,7 +137,7 @@ class Session:
         self.metrics = MetricsLog(
             out / "metrics.jsonl", out / "tensorboard" if config.train.tensorboard else None
         )
-        self.history = MetricsLog(out / "training" / "history.jsonl")
+        self.history = MetricsLog(out / HISTORY)
         self.sheet = make_sheet(text, config, str(place.device), place.ranks.size)
         self.loop = replace(self.loop, validate=self.validate, keeper=keeper, observer=self)
 
@@ -157,6 +157,7 @@ class Session:
             )
             reason = "nothing_to_do"
             self.metrics.close()
+            self.history.close()
             if run_folder.is_finished(self.out, progress.step):
                 return Outcome(reason, progress, self.out, {}, None, "")
         else:
@@ -166,6 +167,7 @@ class Session:
                 progress, reason = fit(self.loop, progress)
             finally:
                 self.metrics.close()
+                self.history.close()
                 self.reporter.training_ended(reason)
         if reason == "interrupted":
             return Outcome(reason, progress, self.out, {}, None, "")
@@ -181,12 +183,11 @@ class Session:
         self.bundle.save(self.out, model_card(self.bundle, self.text, progress, dev_scores, test_scores))
         write_sheet(self.out, self.sheet, self.config)
         run_folder.note_finished(self.out, progress.step)
-        numbers = ", ".join(f"{name} {value:.2f}" for name, value in dev_scores.items())
         tested = test_scores.lines() if test_scores else []
         self._write_report(
             [
                 f"Ended at step {progress.step:,} after {progress.seconds / 60:.1f} minutes ({reason}).",
-                f"Kept: {chosen}. Development: {numbers or 'none'}.",
+                f"Kept: {chosen}. Development: {in_words(dev_scores) or 'none'}.",
                 *(f"Test: {line}" for line in tested),
             ]
         )
@@ -204,9 +205,7 @@ class Session:
     def _write_report(self, lines: Sequence[str]) -> None:
         """Write the report as the run stands, with how it stands in words."""
         source, target = self.bundle.source_language or "source", self.bundle.target_language or "target"
-        write_report(
-            self.out, self.out / "training" / "history.jsonl", self.sheet, lines, f"{source} to {target}"
-        )
+        write_report(self.out, self.sheet, lines, f"{source} to {target}")
 
     def _choose_parameters(self) -> tuple[Mapping[str, float], str]:
         config, keeper, model = self.config.train, self.loop.keeper, self.bundle.model.eval()

@@ -1,6 +1,5 @@
 """The reproducibility sheet: all that the bytes of a model depend on, beside the model."""
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -9,9 +8,10 @@ from typing import Any
 
 from dragoman.bundle import CONFIG, TOKENIZER, WEIGHTS
 from dragoman.config import Config, config_to_toml
+from dragoman.errors import CheckpointError
 from dragoman.run.corpora import TrainingText
 from dragoman.run.environment import Environment, read_environment
-from dragoman.storage.durable import replace_durably
+from dragoman.storage.durable import checksum_of, replace_durably
 
 SHEET, SETTINGS = "reproducibility.json", "config.toml"
 
@@ -45,13 +45,13 @@ class Sheet:
 
 
 def make_sheet(text: TrainingText, config: Config, device: str, ranks: int) -> Sheet:
-    """Return the sheet of a run that begins; it reads all files of pairs once."""
+    """Return the sheet of a run."""
     return Sheet(
         seed=config.train.seed,
         device=device,
         ranks=ranks,
         environment=read_environment(),
-        files={str(path): _sha256(path) for path in text.files},
+        files=text.files,
         training_pairs=text.num_training_pairs,
     )
 
@@ -60,13 +60,17 @@ def write_sheet(out: Path, sheet: Sheet, config: Config) -> None:
     """Write the sheet and the configuration into a model folder that is finished.
 
     ``dragoman train CORPUS --config OUT/config.toml`` trains the same model once more.
+
+    Raises:
+        CheckpointError: A file cannot be written.
     """
-    replace_durably(out / SETTINGS, config_to_toml(config).encode())
-    checksums = {name: _sha256(out / name) for name in (CONFIG, SETTINGS, TOKENIZER, WEIGHTS)}
-    content: dict[str, Any] = asdict(sheet) | {"model": checksums}
-    replace_durably(out / SHEET, (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    try:
+        replace_durably(out / SETTINGS, config_to_toml(config).encode())
+        checksums = {name: checksum_of(out / name) for name in (CONFIG, SETTINGS, TOKENIZER, WEIGHTS)}
+        content: dict[str, Any] = asdict(sheet) | {"model": checksums}
+        replace_durably(out / SHEET, (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
+    except OSError as error:
+        raise CheckpointError(
+            f"{out}: cannot write the reproducibility sheet: {error.strerror}",
+            hint="make room on the disk; then go on with --resume",
+        ) from error

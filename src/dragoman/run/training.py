@@ -149,8 +149,8 @@ def _check_can_train(config: Config, device: torch.device) -> None:
             f"{config.data.max_length}: the longest pairs would have positions that are not learned",
             hint=f"set model.max_positions={config.data.max_length}, or a lower data.max_length",
         )
-    num_bytes = 20 if config.train.moving_average else 16
-    needed, there = num_bytes * count_parameters(config.model), total_memory(device)
+    needed = config.train.bytes_per_parameter * count_parameters(config.model)
+    there = total_memory(device)
     if there is not None and needed > there:
         raise ConfigError(
             f"the model needs {needed / 2**30:,.0f} GiB for parameters, gradients and Adam's moments; "

@@ -32,6 +32,12 @@ def replace_durably(path: Path, content: bytes) -> None:
     sync_folder(path.parent)
 
 
+def checksum_of(path: Path) -> str:
+    """Return the SHA-256 of a file, which is read a part at a time."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def sync_folder(folder: Path) -> None:
     """Write the names in a folder through to the disk, where the system can."""
     if os.name == "nt":

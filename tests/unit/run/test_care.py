@@ -19,12 +19,7 @@ from dragoman.train.health import MAX_SETBACKS, MAX_SKIPPED_IN_ROW
 from dragoman.train.parallel import Parallel
 from dragoman.train.ranks import Ranks
 from dragoman.train.step import StepResult
-from tiny_runs import Recorder, remains, stop_after, tiny_run, write_corpus
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    return write_corpus(tmp_path_factory.mktemp("corpus"))
+from tiny_runs import Recorder, remains, stop_after, tiny_run
 
 
 def records(out: Path) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from dragoman.errors import CheckpointError, DragomanError
 from dragoman.run import folder as run_folder
 from dragoman.run.preflight import check_fits
 from dragoman.storage.checkpoint import CheckpointKeeper
-from tiny_runs import Recorder, remains, stop_after, tiny_run, write_corpus
+from tiny_runs import Recorder, remains, stop_after, tiny_run
 
 pytestmark = pytest.mark.untraced  # whole runs; what they consist of is watched in tests of its own
 
@@ -34,11 +34,6 @@ SETTINGS = (
 def unsynchronized(monkeypatch: pytest.MonkeyPatch) -> None:
     """Waiting for the disk is slow, and no machine loses its memory here."""
     monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    return write_corpus(tmp_path_factory.mktemp("corpus"))
 
 
 @pytest.fixture(scope="module")

@@ -12,11 +12,6 @@ from tiny_runs import Plans, Recorder, stop_after, tiny_run, write_corpus
 pytestmark = pytest.mark.untraced  # whole runs; what they consist of is watched in tests of its own
 
 
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    return write_corpus(tmp_path_factory.mktemp("corpus"))
-
-
 @pytest.mark.parametrize(("stop", "told"), [(5, "up to step 4 before"), (99, "up to step 8 before")])
 def test_checkpoints_that_are_gone_are_missed(
     corpus: list[Path], tmp_path: Path, stop: int, told: str

@@ -10,14 +10,9 @@ import pytest
 
 from dragoman.run import TrainOptions, train
 from dragoman.run.report import _speeds
-from tiny_runs import SETTINGS, Recorder, remains, stop_after, tiny_run, write_corpus
+from tiny_runs import SETTINGS, Recorder, remains, stop_after, tiny_run
 
 pytestmark = pytest.mark.untraced
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    return write_corpus(tmp_path_factory.mktemp("corpus"))
 
 
 @pytest.fixture(scope="module")

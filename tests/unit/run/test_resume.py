@@ -29,11 +29,6 @@ VARIANTS = {
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    return write_corpus(tmp_path_factory.mktemp("corpus"))
-
-
-@pytest.fixture(scope="module")
 def undisturbed(
     corpus: list[Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[..., dict[str, bytes]]:
@@ -214,9 +209,16 @@ def test_a_moving_average_changes_what_is_kept_and_not_the_training(
 
 def test_the_mean_of_the_best_is_kept(corpus: list[Path], tmp_path: Path) -> None:
     """With average_of=best, the checkpoints with the greatest scores are averaged, and the better is kept."""
-    settings = ("train.average_of=best", "train.average_checkpoints=2", "train.select_by=loss")
-    outcome = tiny_run(corpus, tmp_path / "model", *settings)
 
+    class Stages(Recorder):
+        def stage(self, text: str) -> None:
+            self.notices.append(text)
+
+    settings = ("train.average_of=best", "train.average_checkpoints=2", "train.select_by=loss")
+    recorder = Stages()
+    outcome = tiny_run(corpus, tmp_path / "model", *settings, reporter=recorder)
+
+    assert "averaging the best 2 checkpoints" in recorder.notices
     assert re.fullmatch(r"the average of the best 2 checkpoints|step \d+, the best by .*", outcome.chosen)
 
 

@@ -8,14 +8,9 @@ import torch
 
 from dragoman.errors import ConfigError, CorpusError, DragomanError
 from dragoman.translator import Translator
-from tiny_runs import Recorder, remains, stop_after, tiny_run, write_corpus
+from tiny_runs import Recorder, remains, stop_after, tiny_run
 
 pytestmark = pytest.mark.untraced
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    return write_corpus(tmp_path_factory.mktemp("corpus"))
 
 
 def test_a_run_leaves_a_model_and_its_story(corpus: list[Path], tmp_path: Path) -> None:
