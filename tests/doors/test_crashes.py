@@ -9,13 +9,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from dragoman.storage.durable import unsealed
+from forked import Forked
 from tiny_runs import SETTINGS, remains, write_corpus
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "NO_COLOR": "1", "OMP_NUM_THREADS": "1"}
@@ -40,23 +42,13 @@ def corpus(root: Path, tmp_path: Path) -> list[Path]:
 
 def words(corpus: list[Path], out: Path, *settings: str) -> list[str]:
     named = [word for setting in settings for word in ("--set", setting)]
-    return [
-        sys.executable,
-        "-m",
-        "dragoman",
-        "train",
-        *map(str, corpus),
-        "--out",
-        str(out),
-        "--resume",
-        *named,
-    ]
+    return ["train", *map(str, corpus), "--out", str(out), "--resume", *named]
 
 
 def start(corpus: list[Path], out: Path, *settings: str) -> subprocess.Popen[str]:
     """Begin the run, or go on with it, in a process group of its own."""
     return subprocess.Popen(
-        words(corpus, out, *settings),
+        [sys.executable, "-m", "dragoman", *words(corpus, out, *settings)],
         env=ENVIRONMENT,
         text=True,
         stdout=subprocess.PIPE,
@@ -93,12 +85,12 @@ def assert_same(found: dict[str, bytes], expected: dict[str, bytes]) -> None:
 
 
 def kill_until_the_end(
-    corpus: list[Path], out: Path, settings: tuple[str, ...], waits: Iterator[float]
+    begin: Callable[[], subprocess.Popen[str] | Forked], out: Path, waits: Iterator[float]
 ) -> int:
     """Start the run again and again and kill it after each wait; return how often it was killed."""
     num_kills, newest = 0, 0
     for wait in waits:
-        process = start(corpus, out, *settings)
+        process = begin()
         try:
             _, errors = process.communicate(timeout=wait)
         except subprocess.TimeoutExpired:
@@ -115,7 +107,7 @@ def kill_until_the_end(
         assert last >= recorded(out) - 1
 
         newest = last
-    done = start(corpus, out, *settings)
+    done = begin()
     _, errors = done.communicate()
 
     assert done.returncode == 0, errors
@@ -132,28 +124,32 @@ def test_a_run_that_is_killed_at_any_moment_ends_the_same(corpus: list[Path], tm
     whole = time.monotonic() - began
     draw = random.Random(1)
     waits = iter([draw.uniform(0.6, 1.0) * whole for _ in range(3)])
-    kill_until_the_end(corpus, tmp_path / "model", settings, waits)
+    out = tmp_path / "model"
+    kill_until_the_end(lambda: start(corpus, out, *settings), out, waits)
 
     assert undisturbed.returncode == 0, errors
-    assert_same(remains(tmp_path / "model"), remains(tmp_path / "whole"))
+    assert_same(remains(out), remains(tmp_path / "whole"))
 
 
 @pytest.mark.full
-def test_two_hundred_kills(corpus: list[Path], tmp_path: Path) -> None:
-    """S37: killed 200 times 0.5 to 20 seconds after their start, runs end with the same bytes each time."""
-    settings = (*EVERY_STEP, "train.max_steps=2000")
-    undisturbed = start(corpus, tmp_path / "whole", *settings)
-    _, errors = undisturbed.communicate()
+def test_two_hundred_kills(corpus: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """S37: killed 200 times 0.1 to 4 seconds after their start, runs end with the same bytes each time."""
+    for name, value in ENVIRONMENT.items():
+        monkeypatch.setenv(name, value)
+    settings = (*EVERY_STEP, "train.max_steps=600")
+
+    def begin(out: Path) -> Forked:
+        return Forked(words(corpus, out, *settings), tmp_path / "log")
+
+    whole = tmp_path / "whole"
+    kill_until_the_end(partial(begin, whole), whole, iter([]))
     draw, num_kills = random.Random(2), 0
-
-    assert undisturbed.returncode == 0, errors
-
     while num_kills < 200:
         out = tmp_path / f"from-{num_kills}"
-        waits = iter([draw.uniform(0.5, 20.0) for _ in range(200 - num_kills)])
-        num_kills += kill_until_the_end(corpus, out, settings, waits)
+        waits = iter([draw.uniform(0.1, 4.0) for _ in range(200 - num_kills)])
+        num_kills += kill_until_the_end(partial(begin, out), out, waits)
 
-        assert_same(remains(out), remains(tmp_path / "whole"))
+        assert_same(remains(out), remains(whole))
 
 
 @pytest.mark.full
