@@ -1,4 +1,4 @@
-"""The command line in processes forked from one that has imported everything: a start costs next to nothing."""
+"""The command line in processes forked from one that has imported everything: a start costs no time."""
 
 import multiprocessing
 import os
@@ -34,7 +34,7 @@ class Forked:
         return self._process.exitcode
 
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:
-        """Wait for the end and return nothing and what was written, or raise ``subprocess.TimeoutExpired``."""
+        """Wait for the end and return what was written, or raise ``subprocess.TimeoutExpired``."""
         self._process.join(timeout)
         if self._process.exitcode is None:
             assert timeout is not None
