@@ -5,6 +5,7 @@
     ├── ConfigError             keys, values and files of the configuration                 exit code 2
     ├── CorpusError             text and pairs that were given                              exit code 1
     ├── TokenizerError          a tokenizer that cannot be trained or read                  exit code 1
+    ├── TreeError               a syntax tree that cannot be read or built                  exit code 1
     ├── BundleError             a model folder that cannot be read or written               exit code 1
     ├── CheckpointError         saved training state that cannot be used                    exit code 1
     ├── DivergedError           training that has left the finite numbers                   exit code 1
@@ -51,6 +52,10 @@ class CorpusError(DragomanError):
 
 class TokenizerError(DragomanError):
     """A tokenizer that cannot be trained or read."""
+
+
+class TreeError(DragomanError):
+    """A syntax tree that cannot be read or built."""
 
 
 class BundleError(DragomanError):

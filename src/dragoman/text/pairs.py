@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from dragoman.errors import CorpusError, UsageError
 from dragoman.text.lines import STANDARD_INPUT, read_lines
@@ -27,6 +27,29 @@ class Pair(NamedTuple):
 
     source: str
     target: str
+
+
+NumberedPair = tuple[int, Pair]
+"""The number of the line where a pair stands, from 1, and the pair."""
+
+
+class PairSource(Protocol):
+    """Where pairs come from; every reading gives the same."""
+
+    @property
+    def names(self) -> str:
+        """The files, as messages call them."""
+
+    @property
+    def unit(self) -> str:
+        """What messages call one of the pairs: a pair, or a tree."""
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files, on whose content alone the pairs depend."""
+
+    def numbered_pairs(self) -> Iterator[NumberedPair]:
+        """Yield all pairs in order, blank sides included."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +70,18 @@ class Corpus:
         return str(self.source) if self.target is None else f"{self.source} and {self.target}"
 
     @property
+    def unit(self) -> str:
+        """What messages call one of the pairs."""
+        return "pair"
+
+    @property
     def files(self) -> tuple[Path, ...]:
         """The one file or both."""
         return (self.source,) if self.target is None else (self.source, self.target)
+
+    def numbered_pairs(self) -> Iterator[NumberedPair]:
+        """Yield all pairs with their line numbers, as ``pairs``."""
+        return enumerate(self.pairs(), start=1)
 
     def pairs(self) -> Iterator[Pair]:
         """Yield all pairs in order, blank sides included.
@@ -80,10 +112,12 @@ class Corpus:
         for number, line in enumerate(read_lines(self.source), start=1):
             columns = line.split("\t", 2)
             if len(columns) < 2 and line:
+                trees = "if this is a file of trees, learn to parse from it with '--task parsing'"
+                texts = "give two files to read line n of one as the translation of line n of the other"
                 raise CorpusError(
                     f"{self.source}, line {number:,}: no tab; "
                     "each line of a file of pairs is source, tab, target",
-                    hint="give two files to read line n of one as the translation of line n of the other",
+                    hint=trees if line.startswith("(") else texts,
                 )
             yield Pair(columns[0], columns[1]) if line else Pair("", "")
 
@@ -103,6 +137,11 @@ class CorpusReport:
 
     num_nul: int
     """Pairs that hold the character NUL; it is kept as a character like any other."""
+
+    @property
+    def num_usable(self) -> int:
+        """Pairs with text on both sides."""
+        return self.num_pairs - self.num_empty
 
 
 def open_corpus(paths: Sequence[Path | str]) -> Corpus:
@@ -130,7 +169,7 @@ def open_corpus(paths: Sequence[Path | str]) -> Corpus:
     return Corpus(source, target)
 
 
-def check_corpus(corpus: Corpus) -> CorpusReport:
+def check_corpus(corpus: PairSource) -> CorpusReport:
     """Read the whole corpus once, before any work, and report what it holds.
 
     Raises:
@@ -139,8 +178,8 @@ def check_corpus(corpus: Corpus) -> CorpusReport:
     """
     num_pairs = num_empty = num_nul = 0
     first_empty_lines: list[int] = []
-    for number, pair in enumerate(corpus.pairs(), start=1):
-        num_pairs = number
+    for number, pair in corpus.numbered_pairs():
+        num_pairs += 1
         if _is_blank(pair):
             num_empty += 1
             if len(first_empty_lines) < _NUM_FIRST_LINES:
@@ -155,13 +194,13 @@ def check_corpus(corpus: Corpus) -> CorpusReport:
     return CorpusReport(num_pairs, num_empty, tuple(first_empty_lines), num_nul)
 
 
-def usable_pairs(corpus: Corpus) -> Iterator[tuple[int, Pair]]:
+def usable_pairs(corpus: PairSource) -> Iterator[NumberedPair]:
     """Yield line number (from 1) and pair, without the pairs of which a side is blank.
 
     Raises:
         CorpusError: As ``Corpus.pairs``.
     """
-    for number, pair in enumerate(corpus.pairs(), start=1):
+    for number, pair in corpus.numbered_pairs():
         if not _is_blank(pair):
             yield number, pair
 

@@ -10,9 +10,11 @@ al. (2017), §5.1. Four rules make ``decode(encode(text)) == text`` for every te
    inside pieces.
 4. What a text spells never becomes a control token: "</s>" is four characters.
 
-The ids are Marian's: end 0, unknown 1, padding last.
+The ids are Marian's: end 0, unknown 1, padding last. A target that is no text, such as a tree, is written in
+symbols, which have ids of their own in the same vocabulary.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -27,11 +29,17 @@ from dragoman.text.training import MULTIPLE, SMALLEST_VOCABULARY, train_pieces
 SPACE = "▁"
 """U+2581, which stands for the space inside a piece."""
 
+_SYMBOL = re.compile(r"<\|(.+)\|>")
+"""How the name of a symbol stands in the sentencepiece model, among the names of all pieces."""
+
 
 class Tokenizer:
     """Pieces of words, numbered; made by ``train``, ``load`` or ``from_bytes``.
 
     Source: Vaswani et al. (2017), §5.1: byte-pair encoding, shared by source and target.
+
+    Attributes:
+        symbols: The token of each symbol that targets are written in; empty where targets are texts.
     """
 
     def __init__(self, model: bytes, processor: sentencepiece.SentencePieceProcessor) -> None:
@@ -39,6 +47,13 @@ class Tokenizer:
         self._processor = processor
         self._pieces = [processor.id_to_piece(token) for token in range(processor.get_piece_size())]
         self._bytes = [_piece_bytes(processor, token) for token in range(len(self._pieces))]
+        self.symbols = {
+            match[1]: token
+            for token, piece in enumerate(self._pieces)
+            if processor.is_control(token) and (match := _SYMBOL.fullmatch(piece))
+        }
+        for symbol, token in self.symbols.items():
+            self._pieces[token] = symbol
         num_unused = -(len(self._pieces) + 1) % MULTIPLE
         self._pieces += ["<unused>"] * num_unused + ["<pad>"]
         self._bytes += [b""] * (num_unused + 1)
@@ -47,7 +62,13 @@ class Tokenizer:
 
     @classmethod
     def train(
-        cls, texts: Iterable[str], vocabulary_size: int, *, max_sentences: int, seed: int
+        cls,
+        texts: Iterable[str],
+        vocabulary_size: int,
+        *,
+        max_sentences: int,
+        seed: int,
+        symbols: Sequence[str] = (),
     ) -> "Tokenizer":
         """Learn a tokenizer; the same arguments give the same bytes.
 
@@ -60,9 +81,11 @@ class Tokenizer:
             vocabulary_size: Ids wanted, with end, unknown and padding; a multiple of 8.
             max_sentences: Texts to learn from at most; from more, a sample is drawn.
             seed: Start of the sample's random choice.
+            symbols: What targets that are no texts are written in; blank in none of them.
 
         Raises:
-            TokenizerError: There is no text to learn from, or the size is under 264 or no multiple of 8.
+            TokenizerError: There is no text to learn from, or the size is no multiple of 8 or has no room
+                for the symbols, the bytes and a few characters.
         """
         if vocabulary_size % MULTIPLE or vocabulary_size < SMALLEST_VOCABULARY:
             raise TokenizerError(
@@ -71,7 +94,13 @@ class Tokenizer:
                 f"({SMALLEST_VOCABULARY} or more)",
                 hint=f"set model.vocabulary_size to {max(SMALLEST_VOCABULARY, -(-vocabulary_size // 8) * 8)}",
             )
-        model = train_pieces(texts, vocabulary_size - 1, max_sentences=max_sentences, seed=seed)
+        model = train_pieces(
+            texts,
+            vocabulary_size - 1,
+            max_sentences=max_sentences,
+            seed=seed,
+            symbols=[f"<|{symbol}|>" for symbol in symbols],
+        )
         return cls.from_bytes(model, "the new tokenizer")
 
     @classmethod
@@ -150,7 +179,10 @@ class Tokenizer:
 
     @property
     def impossible(self) -> list[int]:
-        """The tokens that no text is encoded to and no model may produce: unknown, unused and padding."""
+        """The tokens that no model may produce: unknown, unused, padding; beside symbols all pieces too."""
+        if self.symbols:
+            written = {END, *self.symbols.values()}
+            return [token for token in range(self.vocabulary_size) if token not in written]
         return [UNKNOWN, *range(self._processor.get_piece_size(), self.vocabulary_size)]
 
     def encode(self, text: str) -> list[int]:
@@ -173,6 +205,15 @@ class Tokenizer:
             if SPACE in text:
                 tokens[i] = self._encode_literal_space(text)
         return tokens
+
+    def encode_targets(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the tokens of each target: of symbols parted by spaces, where there are symbols.
+
+        A symbol that is none of them becomes the unknown token.
+        """
+        if not self.symbols:
+            return self.encode_all(texts)
+        return [[self.symbols.get(symbol, UNKNOWN) for symbol in text.split(" ")] for text in texts]
 
     def _encode_literal_space(self, text: str) -> list[int]:
         """Encode a text that holds U+2581: its parts, with the bytes of the character between them."""
@@ -205,7 +246,7 @@ class Tokenizer:
         return self._merges.encode(texts, dropout, seed)
 
     def decode(self, tokens: Iterable[int]) -> str:
-        """Return the text of tokens; end, unknown and padding have none.
+        """Return the text of tokens; end, unknown, padding and symbols have none.
 
         Bytes that are not UTF-8, which only a model can put together, become U+FFFD.
 

@@ -8,7 +8,7 @@ text is lost by it: whatever has no piece of its own is encoded as its UTF-8 byt
 import io
 import random
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 import numpy as np
@@ -38,7 +38,9 @@ _LONGEST_SENTENCE_BYTES = 2**30  # sentencepiece accepts no more; its default of
 _CHUNK_CHARACTERS = 1 << 20
 
 
-def train_pieces(texts: Iterable[str], num_pieces: int, *, max_sentences: int, seed: int) -> bytes:
+def train_pieces(
+    texts: Iterable[str], num_pieces: int, *, max_sentences: int, seed: int, symbols: Sequence[str] = ()
+) -> bytes:
     """Return a sentencepiece model of at most ``num_pieces`` pieces.
 
     It has fewer where the corpus cannot carry so many: no two pieces are left that stand side by side.
@@ -48,15 +50,18 @@ def train_pieces(texts: Iterable[str], num_pieces: int, *, max_sentences: int, s
         num_pieces: Pieces wanted, fixed ones included.
         max_sentences: Texts to learn from at most; from more, a sample is drawn.
         seed: Start of the sample's random choice.
+        symbols: Pieces that no text is encoded to.
 
     Raises:
         TokenizerError: There is no text, or ``num_pieces`` has no room for any piece but the fixed.
     """
-    if num_pieces < SMALLEST_VOCABULARY - 1:
+    smallest = smallest_vocabulary(len(symbols))
+    if num_pieces < smallest - 1:
+        fixed = f"{len(symbols):,} symbols of trees, the 256 bytes" if symbols else "the 256 bytes"
         raise TokenizerError(
-            f"a vocabulary of {num_pieces + 1:,} is too small: the 256 bytes, end, unknown and padding and "
-            f"a few characters need {SMALLEST_VOCABULARY}",
-            hint=f"set model.vocabulary_size to {SMALLEST_VOCABULARY} or more",
+            f"a vocabulary of {num_pieces + 1:,} is too small: {fixed}, end, unknown and padding "
+            f"and a few characters need {smallest:,}",
+            hint=f"set model.vocabulary_size to {smallest} or more",
         )
     sample = _sample((text for text in texts if text), max_sentences, seed)
     if not sample:
@@ -64,17 +69,23 @@ def train_pieces(texts: Iterable[str], num_pieces: int, *, max_sentences: int, s
             "there is no text to learn a tokenizer from: every line is empty",
             hint="check that the corpus files are the ones you meant",
         )
-    room = num_pieces - NUM_FIXED_PIECES
+    num_fixed = NUM_FIXED_PIECES + len(symbols)
+    room = num_pieces - num_fixed
     kept = _characters_to_keep(sample, max(1, int(room * _SHARE_OF_CHARACTERS)))
-    pieces = _train(sample, kept, num_pieces)
+    pieces = _train(sample, kept, num_pieces, symbols)
     # Where the corpus carries fewer: the largest multiple of 8 that leaves no id unused, if there is one.
     lower = (_num_pieces(pieces) + 1) // MULTIPLE * MULTIPLE - 1
-    if lower == _num_pieces(pieces) or lower < NUM_FIXED_PIECES + len(kept):
+    if lower == _num_pieces(pieces) or lower < num_fixed + len(kept):
         return pieces
-    return _train(sample, kept, lower)
+    return _train(sample, kept, lower, symbols)
 
 
-def _train(sample: list[str], kept: str, num_pieces: int) -> bytes:
+def smallest_vocabulary(num_symbols: int) -> int:
+    """Return the smallest vocabulary, padding included, that has room for so many symbols."""
+    return -(-(SMALLEST_VOCABULARY + num_symbols) // MULTIPLE) * MULTIPLE
+
+
+def _train(sample: list[str], kept: str, num_pieces: int, symbols: Sequence[str]) -> bytes:
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=_sentences(sample, kept),
@@ -91,6 +102,7 @@ def _train(sample: list[str], kept: str, num_pieces: int) -> bytes:
         unk_id=1,
         bos_id=-1,
         pad_id=-1,
+        control_symbols=list(symbols),
         max_sentence_length=_LONGEST_SENTENCE_BYTES,
         num_threads=1,
         minloglevel=3,
