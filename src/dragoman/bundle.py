@@ -80,12 +80,6 @@ class Bundle:
             ConfigError: The configuration breaks a rule.
             TokenizerError: The tokenizer cannot be read.
         """
-        if not folder.is_dir():
-            what = "is a file" if folder.exists() else "does not exist"
-            raise BundleError(
-                f"{folder} {what}; a model is a folder that 'dragoman train' has made",
-                hint="name the folder given to 'dragoman train' as --out",
-            )
         config, languages = _read_config(folder)
         tokenizer = Tokenizer.from_bytes(_read(folder / TOKENIZER), str(folder / TOKENIZER))
         if tokenizer.vocabulary_size != config.model.vocabulary_size:
@@ -101,6 +95,16 @@ class Bundle:
         check_tensors(tensors, model.state_dict(), folder / WEIGHTS, folder / CONFIG)
         model.load_state_dict(tensors)
         return cls(config, tokenizer, model.to(device).eval(), *languages)
+
+
+def load_config(folder: Path) -> Config:
+    """Return the configuration of a model folder; neither tokenizer nor weights are read.
+
+    Raises:
+        BundleError: The folder does not hold a model, or one of another format.
+        ConfigError: The configuration breaks a rule.
+    """
+    return _read_config(folder)[0]
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
@@ -188,6 +192,12 @@ def _refuse(problems: list[str], path: Path, config_path: Path) -> None:
 
 
 def _read_config(folder: Path) -> tuple[Config, tuple[str | None, str | None]]:
+    if not folder.is_dir():
+        what = "is a file" if folder.exists() else "does not exist"
+        raise BundleError(
+            f"{folder} {what}; a model is a folder that 'dragoman train' has made",
+            hint="name the folder given to 'dragoman train' as --out",
+        )
     path = folder / CONFIG
     text = _read(path).decode("utf-8", errors="replace")
     try:

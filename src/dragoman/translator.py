@@ -12,7 +12,7 @@ import torch
 
 from dragoman.bundle import Bundle
 from dragoman.config import SearchConfig
-from dragoman.data import pad
+from dragoman.data import by_length, pad
 from dragoman.errors import UsageError
 from dragoman.model import AttentionWeights, CachedDecoder
 from dragoman.search import Hypothesis, search
@@ -93,9 +93,17 @@ class Translator:
     Args:
         bundle: The model.
         before_batch: Called before each batch of sentences; what it raises ends the translation.
+
+    Raises:
+        UsageError: The model writes trees.
     """
 
     def __init__(self, bundle: Bundle, *, before_batch: Callable[[], None] = lambda: None) -> None:
+        if bundle.config.data.task != "translation":
+            raise UsageError(
+                "this model was trained to parse; it writes trees and no text",
+                hint="use 'dragoman parse', or dragoman.Parser",
+            )
         self.bundle = bundle
         self._before_batch = before_batch
         self._model = bundle.model
@@ -196,21 +204,11 @@ class Translator:
     @torch.inference_mode()
     def _search_all(self, sources: list[list[int]], config: SearchConfig) -> list[list[Hypothesis]]:
         """Return the hypotheses of each source; those of like length are searched together."""
-        order = sorted(range(len(sources)), key=lambda i: len(sources[i]))
         found: list[list[Hypothesis]] = [[] for _ in sources]
-        first = 0
-        while first < len(order):
-            last = first + 1
-            while (
-                last < len(order)
-                and (last + 1 - first) * (len(sources[order[last]]) + 1) <= config.batch_tokens
-            ):
-                last += 1
-            chosen = order[first:last]
+        for chosen in by_length([len(ids) + 1 for ids in sources], config.batch_tokens):
             self._before_batch()
             for i, hypotheses in zip(chosen, self._search([sources[i] for i in chosen], config), strict=True):
                 found[i] = hypotheses
-            first = last
         return found
 
     def _search(self, sources: list[list[int]], config: SearchConfig) -> list[list[Hypothesis]]:

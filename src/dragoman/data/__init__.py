@@ -3,7 +3,19 @@
 Letters of shapes: B sentences, S source positions, T target positions.
 """
 
-from dragoman.data.batches import Batch, collate, gather, pad, plan_epoch
+from dragoman.data.batches import Batch, by_length, collate, gather, pad, plan_epoch
 from dragoman.data.encoded import EncodeAll, EncodedCorpus, encode_corpus
+from dragoman.data.mixture import Mixture
 
-__all__ = ["Batch", "EncodeAll", "EncodedCorpus", "collate", "encode_corpus", "gather", "pad", "plan_epoch"]
+__all__ = [
+    "Batch",
+    "EncodeAll",
+    "EncodedCorpus",
+    "Mixture",
+    "by_length",
+    "collate",
+    "encode_corpus",
+    "gather",
+    "pad",
+    "plan_epoch",
+]

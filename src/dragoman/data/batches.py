@@ -122,3 +122,20 @@ def gather(corpus: EncodedCorpus, indices: Indices, *, end: int, padding: int) -
         nothing_11 = torch.full((1, 1), padding)
         return Batch(nothing_11, nothing_11, nothing_11, 0)
     return collate([corpus[int(i)] for i in indices], end=end, padding=padding)  # type: ignore[misc]
+
+
+def by_length(lengths: Sequence[int], max_tokens: int) -> Iterator[list[int]]:
+    """Yield the indices of sentences in batches, each of sentences of like length; the shortest come first.
+
+    Args:
+        lengths: Source tokens of each sentence, its end included.
+        max_tokens: Source positions of a batch, padding included; a longer sentence has a batch of its own.
+    """
+    batch: list[int] = []
+    for i in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and (len(batch) + 1) * lengths[i] > max_tokens:
+            yield batch
+            batch = []
+        batch.append(i)
+    if batch:
+        yield batch

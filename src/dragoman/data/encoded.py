@@ -65,7 +65,7 @@ class EncodedCorpus:
 
 def encode_corpus(
     pairs: Iterable[tuple[int, Pair]],
-    encode_all: EncodeAll,
+    encode: tuple[EncodeAll, EncodeAll],
     path: Path,
     *,
     key: str,
@@ -76,7 +76,7 @@ def encode_corpus(
 
     Args:
         pairs: Line numbers and pairs.
-        encode_all: Turns texts into ids.
+        encode: Turns sources into ids, and targets.
         path: The file; its folder is made if it does not exist.
         key: A hash of all that the ids depend on.
         max_length: Longest side that is kept, in pieces, end of sentence included.
@@ -94,7 +94,7 @@ def encode_corpus(
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("wb+") as file:
-            _write(file, pairs, encode_all, key, max_length, np.dtype(_id_type(vocabulary_size)))
+            _write(file, pairs, encode, key, max_length, np.dtype(_id_type(vocabulary_size)))
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
@@ -116,7 +116,7 @@ def _id_type(vocabulary_size: int) -> type[np.integer[Any]]:
 def _write(
     file: BufferedRandom,
     pairs: Iterable[tuple[int, Pair]],
-    encode_all: EncodeAll,
+    encode: tuple[EncodeAll, EncodeAll],
     key: str,
     max_length: int,
     dtype: np.dtype[Any],
@@ -124,9 +124,10 @@ def _write(
     offsets = array("q", [0])
     too_long: list[int] = []
     num_too_long = 0
+    encode_sources, encode_targets = encode
     for chunk in _chunks(pairs):
-        sources = encode_all([pair.source for _, pair in chunk])
-        targets = encode_all([pair.target for _, pair in chunk])
+        sources = encode_sources([pair.source for _, pair in chunk])
+        targets = encode_targets([pair.target for _, pair in chunk])
         for (line, _), source, target in zip(chunk, sources, targets, strict=True):
             if max(len(source), len(target)) >= max_length:
                 num_too_long += 1

@@ -33,7 +33,7 @@ def encoded(
     path: Path, pairs: Iterable[tuple[int, Pair]], encode: Counting, **changes: object
 ) -> EncodedCorpus:
     settings = {"key": "a", "max_length": 100, "vocabulary_size": 60_000}
-    return encode_corpus(pairs, encode, path, **(settings | changes))
+    return encode_corpus(pairs, (encode, encode), path, **(settings | changes))
 
 
 def content(corpus: EncodedCorpus) -> list[tuple[list[int], list[int]]]:
@@ -55,6 +55,15 @@ def test_every_id_comes_back(tmp_path: Path, number: int, vocabulary_size: int) 
     assert content(corpus) == expected(pairs)
     assert corpus.lengths.tolist() == [[len(s) + 1, len(t) + 1] for s, t in expected(pairs)]
     assert [path.name for path in tmp_path.iterdir()] == ["ids"]
+
+
+def test_each_side_is_encoded_in_its_own_way(tmp_path: Path) -> None:
+    """Sources and targets may be of different kinds, as words and symbols are."""
+    encode = (lambda texts: [[len(text)] for text in texts], lambda texts: [[7, 8] for _ in texts])
+    pairs = [(1, Pair("a", "b")), (2, Pair("abc", ""))]
+    corpus = encode_corpus(pairs, encode, tmp_path / "ids", key="a", max_length=9, vocabulary_size=16)
+
+    assert content(corpus) == [([1], [7, 8]), ([3], [7, 8])]
 
 
 @pytest.mark.parametrize(("vocabulary_size", "bytes_each"), [(2**16, 2), (2**16 + 8, 4)])

@@ -13,11 +13,9 @@ from dragoman.text import Pair
 
 def encoded(folder: Path, targets: list[list[int]]) -> EncodedCorpus:
     """Return a corpus of these target ids; its sources are one piece each."""
-    rows = iter([[[5]] * len(targets), targets])
     pairs = [(line, Pair("", "")) for line in range(len(targets))]
-    return encode_corpus(
-        pairs, lambda _: next(rows), folder / "corpus.bin", key="k", max_length=99, vocabulary_size=40
-    )
+    encode = (lambda texts: [[5]] * len(texts), lambda _: targets)
+    return encode_corpus(pairs, encode, folder / "corpus.bin", key="k", max_length=99, vocabulary_size=40)
 
 
 def test_entropy_is_that_of_targets_and_their_ends(tmp_path: Path) -> None:

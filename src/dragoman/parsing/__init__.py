@@ -1,0 +1,10 @@
+"""Decoding that can end in nothing but a tree over the words of the sentence.
+
+The way of a sentence: any ``Decoder`` → ``TreeDecoder`` → ``search`` → ids of symbols; their tree is that of
+``dragoman.trees.tree_of``.
+"""
+
+from dragoman.parsing.constraint import LEAST_EXTRA, TreeDecoder
+from dragoman.parsing.symbol_ids import SymbolIds
+
+__all__ = ["LEAST_EXTRA", "SymbolIds", "TreeDecoder"]
