@@ -4,6 +4,7 @@ import ipaddress
 import os
 import re
 import signal
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -100,7 +101,10 @@ def test_a_stopped_run_goes_on_to_the_same_bytes(
 
 def sockets_of(pid: int) -> set[str]:
     """Return the inodes of the sockets that a process has open."""
-    links = [os.readlink(path) for path in Path(f"/proc/{pid}/fd").iterdir()]
+    links = []
+    for path in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):  # closed since
+            links.append(os.readlink(path))
     return {found.group(1) for link in links if (found := re.fullmatch(r"socket:\[(\d+)\]", link))}
 
 

@@ -67,12 +67,13 @@ def corpora(task: Task, longest: int, seed: int, folder: Path) -> tuple[EncodedC
     sources = [list(source) for source in sorted(drawn, key=lambda _: draw.random())[:20_500]]
 
     def encoded(chosen: list[Ids], name: str) -> EncodedCorpus:
-        texts = [Pair(str(i), f"t{i}") for i in range(len(chosen))]
+        texts = [Pair(str(i), str(i)) for i in range(len(chosen))]
         return encode_corpus(
             enumerate(texts),
-            lambda keys: [
-                task.turn(chosen[int(key[1:])]) if key[0] == "t" else chosen[int(key)] for key in keys
-            ],
+            (
+                lambda keys: [chosen[int(key)] for key in keys],
+                lambda keys: [task.turn(chosen[int(key)]) for key in keys],
+            ),
             folder / name,
             key=name,
             max_length=99,

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from importlib import resources
 
-RECIPE_NAMES = ("demo", "tiny", "small", "base", "big")
-"""The recipes that ship with the package, from the least to the greatest."""
+RECIPE_NAMES = ("demo", "tiny", "small", "base", "big", "parsing-small", "parsing")
+"""The recipes that ship with the package, from the least to the greatest; those of parsing come last."""
 
 AUTO = "auto"
-"""The word that asks for ``choose_recipe``."""
+"""The word that asks for ``choose_recipe``, or for ``choose_parsing_recipe`` where trees are learned from."""
 
 _TOKENS_PER_PAIR = 20
 """Target pieces of an average sentence, end included; news has 25 to 30, captions 14, dialog 10."""
@@ -103,6 +103,12 @@ _TIERS = (
 )
 _FEWEST_STEPS, _MOST_STEPS = 500, 100_000
 
+_SYMBOLS_PER_TREE = 60
+"""Symbols of an average tree, end included; spoken and written English mixed has 50, science 66."""
+
+_PARSING_BATCH_TOKENS, _PARSING_WARMUP_STEPS = 4_096, 800
+"""What the recipe parsing-small has."""
+
 
 def choose_recipe(num_pairs: int) -> RecipeChoice:
     """Return the recipe that suits a corpus, with the reasons for it.
@@ -140,6 +146,37 @@ def choose_recipe(num_pairs: int) -> RecipeChoice:
         f"about {passes:,.{0 if passes >= 10 else 1}f} passes over the corpus",
     )
     return RecipeChoice(name=tier.recipe, reasons=reasons, settings=settings)
+
+
+def choose_parsing_recipe(num_trees: int) -> RecipeChoice:
+    """Return the recipe that suits a treebank, with the reasons for it.
+
+    It is always ``parsing-small``, with steps for so many trees: 1,500 for 1,000 trees, 8,000 for 20,000, and
+    by the same power between and beyond, from 500 to 100,000. The more trees, the more steps, but the fewer
+    passes over them, as a few trees are soon known by heart. The warm-up takes at most a quarter of the
+    steps. ``parsing`` is never chosen, because it needs a GPU and hours, which only the user knows.
+
+    Args:
+        num_trees: Trees of the treebank, at least 1.
+    """
+    if num_trees < 1:
+        raise ValueError(f"num_trees is {num_trees}; a recipe is chosen for at least 1 tree")
+    wanted = round(1_500 * (num_trees / 1_000) ** 0.5588)
+    max_steps = min(max(_round_up(wanted, 100), _FEWEST_STEPS), _MOST_STEPS)
+    settings = (
+        f"train.max_steps={max_steps}",
+        f"train.warmup_steps={min(_PARSING_WARMUP_STEPS, max_steps // 4)}",
+        f"train.validation_interval_steps={min(max(max_steps // 12, 100), 1_000)}",
+    )
+    passes = max_steps * _PARSING_BATCH_TOKENS / (num_trees * _SYMBOLS_PER_TREE)
+    reasons = (
+        f"{num_trees:,} {'tree' if num_trees == 1 else 'trees'}: recipe parsing-small, "
+        "4 + 4 layers of width 256",
+        "vocabulary of 8,000 pieces and dropout 0.3: a treebank is small, so few pieces and much dropout",
+        f"{max_steps:,} steps of {_PARSING_BATCH_TOKENS:,} tokens: "
+        f"about {passes:,.{0 if passes >= 10 else 1}f} passes over the treebank",
+    )
+    return RecipeChoice(name="parsing-small", reasons=reasons, settings=settings)
 
 
 def recipe_text(name: str) -> str:

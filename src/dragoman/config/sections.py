@@ -112,6 +112,21 @@ class DataConfig:
     bpe_dropout: Probability = 0.0
     """Share of merges left out at random while training, drawn anew each epoch (Provilkov et al., 2020)."""
 
+    silver_weight: Annotated[float, Field(gt=0.0, le=1.0)] = 1.0
+    """What a pair or tree of --silver counts beside one of the corpus: this share of them is drawn for each
+    epoch, others each time."""
+
+    task: Literal["translation", "parsing"] = "translation"
+    """What is learned: translation from pairs of texts, or parsing from a file of trees (§6.3)."""
+
+    keep_tags: bool = False
+    """Parsing: the symbol of a word is its part-of-speech tag, so that tags are predicted too; off, one
+    symbol stands for all tags."""
+
+    longest_run: Count | None = None
+    """Parsing: the most brackets that open with no word between them, which bounds every chain and so every
+    output; left out, as many as in the treebank."""
+
     tokenizer_sentences: Count = 2_000_000
     """Sentences the tokenizer learns from at most; a larger corpus is sampled."""
 
@@ -178,8 +193,9 @@ class TrainConfig:
     validation_sentences: Natural = 500
     """Development sentences translated at each validation, for BLEU and chrF; loss is over all pairs."""
 
-    select_by: Literal["loss", "bleu", "chrf"] = "bleu"
-    """Development score that decides which checkpoint is best."""
+    select_by: Literal["auto", "loss", "bleu", "chrf", "f1"] = "auto"
+    """Development score that decides which checkpoint is best; auto takes bleu in translation, and f1 of
+    labeled brackets in parsing."""
 
     patience: Count | None = None
     """Validations without a better score after which training stops; left out, it never does."""

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dragoman import __version__
 from dragoman.bundle import Bundle
 from dragoman.evaluate import Scores
+from dragoman.evaluate.parses import ParsingScores
 from dragoman.model.arithmetic import num_parameters
 from dragoman.run.corpora import TrainingText
 from dragoman.storage.progress import Progress
@@ -15,27 +16,30 @@ def model_card(
     text: TrainingText,
     progress: Progress,
     dev_scores: Mapping[str, float],
-    test_scores: Scores | None,
+    test_scores: Scores | ParsingScores | None,
 ) -> str:
     """Return the model card in Markdown: what it is, what it learned from, how well it does."""
     source, target = bundle.source_language or "source", bundle.target_language or "target"
-    model = bundle.config.model
+    config, model = bundle.config, bundle.config.model
+    verb = "translate" if config.data.task == "translation" else "parse"
+    title = f"Translation model, {source} to {target}" if verb == "translate" else "Parsing model"
+    unit = text.corpus.unit
     lines = [
-        f"# Translation model, {source} to {target}",
+        f"# {title}",
         "",
         f"A Transformer of {num_parameters(bundle.model):,} parameters "
         f"({model.num_encoder_layers} + {model.num_decoder_layers} layers, d_model {model.d_model}, "
         f"d_ff {model.d_ff}, {model.num_heads} heads, {model.vocabulary_size:,} pieces), "
         f"trained by dragoman {__version__}.",
         "",
-        f"- Trained on {text.num_training_pairs:,} pairs: {progress.step:,} steps, "
+        f"- Trained on {text.num_training_pairs:,} {unit}s: {progress.step:,} steps, "
         f"{progress.num_target_tokens:,} target pieces, {progress.seconds / 60:.1f} minutes.",
     ]
     if dev_scores:
         numbers = ", ".join(f"{name} {value:.2f}" for name, value in dev_scores.items())
-        lines.append(f"- On {len(text.dev):,} development pairs: {numbers}.")
+        lines.append(f"- On {len(text.dev):,} development {unit}s: {numbers}.")
     if test_scores is not None:
-        lines += [f"- On {test_scores.num_segments:,} test pairs:", ""]
+        lines += [f"- On {test_scores.num_segments:,} test {unit}s:", ""]
         lines += [f"      {line}" for line in test_scores.lines()]
-    lines += ["", "Translate with it:", "", "    dragoman translate THIS_FOLDER < input.txt", ""]
+    lines += ["", f"Use it to {verb}:", "", f"    dragoman {verb} THIS_FOLDER < input.txt", ""]
     return "\n".join(lines)

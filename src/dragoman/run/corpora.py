@@ -1,28 +1,41 @@
-"""The text of a run: training, development and test pairs, and the tokenizer."""
+"""The text of a run: training, development and test pairs."""
 
 import hashlib
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-
-import numpy as np
+from typing import NamedTuple
 
 from dragoman.config import DataConfig
-from dragoman.data import EncodeAll, EncodedCorpus, encode_corpus
-from dragoman.errors import CorpusError
+from dragoman.errors import CorpusError, TreeError, UsageError
 from dragoman.run.reporter import Reporter
 from dragoman.storage.durable import checksum_of
-from dragoman.text import Corpus, Pair, Tokenizer, check_corpus, split_held_out, usable_pairs
-
-NumberedPair = tuple[int, Pair]
+from dragoman.text import (
+    HeldOut,
+    NumberedPair,
+    Pair,
+    PairSource,
+    check_corpus,
+    open_corpus,
+    read_lines,
+    split_held_out,
+    usable_pairs,
+)
+from dragoman.trees import (
+    Inventory,
+    Treebank,
+    read_treebank,
+    take_inventory,
+    tree_of_pair,
+)
 
 
 @dataclass(frozen=True)
 class TrainingText:
     """Checked corpora, with development and test pairs split off where none were named."""
 
-    corpus: Corpus
+    corpus: PairSource
     held_out_lines: frozenset[int]
     """Lines of the corpus that training leaves out."""
     dev: tuple[NumberedPair, ...]
@@ -38,41 +51,152 @@ class TrainingText:
     """Development and test files by their option; empty where none were named."""
     files: Mapping[str, str]
     """SHA-256 of each file of pairs, by its path."""
+    silver: PairSource | None = None
+    """Further training pairs, whose targets a machine has made."""
+    silver_left_out: frozenset[int] = frozenset()
+    """Lines of them whose source is that of a held-out pair."""
 
     def training_pairs(self) -> Iterator[NumberedPair]:
         """Yield line number and pair of all that training may see."""
         return (pair for pair in usable_pairs(self.corpus) if pair[0] not in self.held_out_lines)
 
+    def silver_pairs(self) -> Iterator[NumberedPair]:
+        """Yield line number and pair of all that training may see of what a machine has made."""
+        pairs = usable_pairs(self.silver) if self.silver else iter(())
+        return (pair for pair in pairs if pair[0] not in self.silver_left_out)
+
     def texts(self) -> Iterator[str]:
         """Yield all sources and targets of training, for the tokenizer."""
-        for _, pair in self.training_pairs():
+        for pair in self._all_pairs():
             yield pair.source
             yield pair.target
 
+    def sources(self) -> Iterator[str]:
+        """Yield all sources of training, for the tokenizer of a model whose targets are no texts."""
+        return (pair.source for pair in self._all_pairs())
 
-def read_text(
-    corpus: Corpus,
-    dev: Corpus | None,
-    test: Corpus | None,
-    config: DataConfig,
-    seed: int,
-    reporter: Reporter,
-) -> TrainingText:
+    def inventory(self) -> Inventory:
+        """Return what the trees of a treebank are made of."""
+        return take_inventory(map(tree_of_pair, self._all_pairs()))
+
+    def _all_pairs(self) -> Iterator[Pair]:
+        return (pair for _, pair in chain(self.training_pairs(), self.silver_pairs()))
+
+
+class Sources(NamedTuple):
+    """What a run was given to read."""
+
+    corpus: PairSource
+    dev: PairSource | None = None
+    test: PairSource | None = None
+    silver: PairSource | None = None
+
+
+def open_pairs(paths: Sequence[Path | str], config: DataConfig) -> PairSource:
+    """Return the pairs of two files or of one, or those of a treebank where the task is parsing.
+
+    Raises:
+        UsageError: The files are too many, too few, or standard input.
+        CorpusError: A file is a pipe, or a treebank cannot be read.
+        TreeError: A treebank holds what is no tree.
+    """
+    if config.task == "parsing" and len(paths) > 1:
+        names = " ".join(map(str, paths))
+        raise UsageError(
+            f"{names}: {len(paths)} files, and parsing is learned from one file of trees",
+            hint=f"join them by 'cat {names} > all.mrg', and name that file",
+        )
+    corpus = open_corpus(paths)
+    return corpus if config.task == "translation" else _open_treebank(corpus.source)
+
+
+def _open_treebank(path: Path) -> Treebank:
+    """Return a treebank; what holds text and no trees is told as such."""
+    try:
+        return read_treebank(path)
+    except TreeError as error:
+        told = (line.lstrip() for line in read_lines(path) if line.strip() and not line.startswith("#"))
+        if next(told, "(").startswith("("):
+            raise
+        raise TreeError(
+            f"{error.message}; a file of trees holds such as (S (NP (PRP I)) (VP (VBP see)))",
+            hint="to learn to translate from text, leave '--task parsing' out",
+        ) from error
+
+
+def read_text(given: Sources, config: DataConfig, seed: int, reporter: Reporter) -> TrainingText:
     """Check every file before any work, and split off development and test pairs that were not named.
+
+    Of the silver pairs those are left out whose source is that of a development or test pair.
 
     Raises:
         CorpusError: A file cannot be used, or nothing is left to train on.
     """
-    num_pairs = _checked(corpus, reporter)
-    for other in (dev, test):
-        if other is not None:
-            _checked(other, reporter)
+    corpus, dev, test, silver = given
+    num_pairs, *_ = [_checked(one, reporter) for one in given if one is not None]
     num_dev = 0 if dev is not None else config.dev_pairs
     num_test = 0 if test is not None else config.test_pairs
-    held_out = split_held_out(usable_pairs(corpus), num_dev, num_test, seed)
+    told_apart = usable_pairs(corpus)
+    if config.task == "parsing":  # many trees of different sentences are alike
+        told_apart = ((line, Pair(pair.source, pair.source)) for line, pair in told_apart)
+    held_out = split_held_out(told_apart, num_dev, num_test, seed)
     left_out = held_out.dev | held_out.test | held_out.dropped
+    _tell_held_out(held_out, num_dev, num_test, corpus.unit, reporter)
+    if num_pairs == len(left_out):
+        raise CorpusError(
+            f"{corpus.names}: no {corpus.unit} is left for training",
+            hint="set data.dev_pairs=0 and data.test_pairs=0",
+        )
+    chosen = {
+        line: pair for line, pair in usable_pairs(corpus) if line in held_out.dev or line in held_out.test
+    }
+    dev_pairs, test_pairs = (
+        tuple(usable_pairs(named)) if named else tuple((line, chosen[line]) for line in sorted(split))
+        for named, split in ((dev, held_out.dev), (test, held_out.test))
+    )
+    silver_left_out = _shared(silver, (*dev_pairs, *test_pairs), reporter) if silver else frozenset()
+    checksums = {str(path): checksum_of(path) for one in given if one for path in one.files}
+    seen = [checksums[str(path)] for one in (corpus, silver) if one for path in one.files]
+    return TrainingText(
+        corpus,
+        left_out,
+        dev_pairs,
+        test_pairs,
+        bool(held_out.dev),
+        bool(held_out.test),
+        num_pairs - len(left_out),
+        _digest(seen, left_out),
+        {
+            option: named.names if named else ""
+            for option, named in (("--dev", dev), ("--test", test), ("--silver", silver))
+        },
+        checksums,
+        silver,
+        silver_left_out,
+    )
+
+
+def _shared(silver: PairSource, held_out: Iterable[NumberedPair], reporter: Reporter) -> frozenset[int]:
+    """Return the lines of silver pairs that have the source of a held-out one."""
+    sources = {pair.source for _, pair in held_out}
+    lines = frozenset(line for line, pair in usable_pairs(silver) if pair.source in sources)
+    if lines:
+        source = "source" if silver.unit == "pair" else "sentence"
+        told = f"{counted(len(lines), silver.unit)} whose {source} is that of a held-out {silver.unit}"
+        if all(line in lines for line, _ in usable_pairs(silver)):
+            raise CorpusError(
+                f"{silver.names}: holds nothing but {told}",
+                hint="leave --silver out, or name a file of other sentences",
+            )
+        reporter.notice(f"{silver.names}: left out {told}")
+    return lines
+
+
+def _tell_held_out(held_out: HeldOut, num_dev: int, num_test: int, unit: str, reporter: Reporter) -> None:
+    """Say how many pairs are held out, which may be fewer than were asked for, and left out for them."""
     parts = [
-        f"{_pairs(len(lines))} for {what}{f' of the {wanted:,} asked for' if len(lines) < wanted else ''}"
+        f"{counted(len(lines), unit)} for {what}"
+        f"{f' of the {wanted:,} asked for' if len(lines) < wanted else ''}"
         for lines, wanted, what in (
             (held_out.dev, num_dev, "development"),
             (held_out.test, num_test, "the final test"),
@@ -84,134 +208,33 @@ def read_text(
         why = "; each is at most a twentieth of the corpus" if few else ""
         reporter.notice(f"held out {' and '.join(parts)}{why}")
     if held_out.dropped:
-        reporter.notice(f"left out {len(held_out.dropped):,} pairs that share a text with a held-out pair")
-    if num_pairs == len(left_out):
-        raise CorpusError(
-            f"{corpus.names}: no pair is left for training", hint="set data.dev_pairs=0 and data.test_pairs=0"
-        )
-    chosen = {
-        line: pair for line, pair in usable_pairs(corpus) if line in held_out.dev or line in held_out.test
-    }
-    checksums = {str(path): checksum_of(path) for one in (corpus, dev, test) if one for path in one.files}
-    return TrainingText(
-        corpus,
-        left_out,
-        tuple(usable_pairs(dev)) if dev else tuple((line, chosen[line]) for line in sorted(held_out.dev)),
-        tuple(usable_pairs(test)) if test else tuple((line, chosen[line]) for line in sorted(held_out.test)),
-        bool(held_out.dev),
-        bool(held_out.test),
-        num_pairs - len(left_out),
-        _digest([checksums[str(path)] for path in corpus.files], left_out),
-        {"--dev": dev.names if dev else "", "--test": test.names if test else ""},
-        checksums,
-    )
-
-
-def encode(
-    text: TrainingText, tokenizer: Tokenizer, config: DataConfig, folder: Path, reporter: Reporter
-) -> EncodedCorpus:
-    """Return the encoded training pairs, made once and kept in ``folder``.
-
-    Raises:
-        CorpusError: Every pair is over the length limit.
-    """
-    corpus = _encoded(text.training_pairs(), text.digest, tokenizer, config, folder / "train.bin")
-    if corpus.num_too_long:
+        shared = "text" if unit == "pair" else "sentence"
         reporter.notice(
-            f"left out {_pairs(corpus.num_too_long)} of more than {config.max_length} pieces "
-            f"({_lines(corpus.first_too_long, corpus.num_too_long)})"
+            f"left out {len(held_out.dropped):,} {unit}s that share a {shared} with a held-out {unit}"
         )
-    if len(corpus) == 0:
-        raise CorpusError(
-            f"{text.corpus.names}: every pair is longer than {config.max_length} pieces",
-            hint="set data.max_length higher, or cut the texts into sentences",
-        )
-    return corpus
 
 
-def encode_with_dropout(
-    text: TrainingText,
-    tokenizer: Tokenizer,
-    config: DataConfig,
-    folder: Path,
-    seed: tuple[int, int],
-    busy: Callable[[], None],
-) -> EncodedCorpus:
-    """Return the training pairs of one epoch, encoded with BPE-dropout.
-
-    Args:
-        text: The pairs.
-        tokenizer: Encodes them.
-        config: The share of merges that are left out.
-        folder: Where the file of this epoch takes the place of the one before.
-        seed: Seed of the run and epoch, on which alone the pieces depend.
-        busy: Called every some thousand texts; what it raises ends the encoding.
-    """
-    chunks = itertools.count()
-
-    def encode_all(texts: list[str]) -> list[list[int]]:
-        busy()
-        state = np.random.SeedSequence([*seed, next(chunks)]).generate_state(1, np.uint64)
-        return tokenizer.encode_with_dropout(texts, config.bpe_dropout, int(state[0]))
-
-    digest = repr((text.digest, config.bpe_dropout, seed))
-    return _encoded(text.training_pairs(), digest, tokenizer, config, folder / "epoch.bin", encode_all)
-
-
-def encode_dev(
-    text: TrainingText, tokenizer: Tokenizer, config: DataConfig, folder: Path, reporter: Reporter
-) -> EncodedCorpus | None:
-    """Return the encoded development pairs, or None where there are none."""
-    if not text.dev:
-        return None
-    digest = hashlib.sha256(repr(text.dev).encode()).hexdigest()
-    dev = _encoded(text.dev, digest, tokenizer, config, folder / "dev.bin")
-    if dev.num_too_long:
-        reporter.notice(
-            f"left out {dev.num_too_long:,} of {len(text.dev):,} development pairs of more than "
-            f"{config.max_length} pieces ({_lines(dev.first_too_long, dev.num_too_long)})"
-        )
-    return dev if len(dev) else None
-
-
-def _encoded(
-    pairs: Iterable[NumberedPair],
-    digest: str,
-    tokenizer: Tokenizer,
-    config: DataConfig,
-    path: Path,
-    encode_all: EncodeAll | None = None,
-) -> EncodedCorpus:
-    """Return the encoded pairs, made again where they, the tokenizer or the limit have changed."""
-    pieces = hashlib.sha256(tokenizer.to_bytes()).hexdigest()
-    return encode_corpus(
-        pairs,
-        encode_all or tokenizer.encode_all,
-        path,
-        key=hashlib.sha256(repr((digest, pieces, config.max_length)).encode()).hexdigest(),
-        max_length=config.max_length,
-        vocabulary_size=tokenizer.vocabulary_size,
-    )
-
-
-def _checked(corpus: Corpus, reporter: Reporter) -> int:
+def _checked(corpus: PairSource, reporter: Reporter) -> int:
     """Return the number of usable pairs of a corpus, and say what is left out or odd."""
     report = check_corpus(corpus)
     if report.num_empty:
+        blank = "pairs with a blank side" if corpus.unit == "pair" else "trees without words"
         reporter.notice(
-            f"{corpus.names}: left out {report.num_empty:,} of {report.num_pairs:,} pairs with a blank side "
-            f"({_lines(report.first_empty_lines, report.num_empty)})"
+            f"{corpus.names}: left out {report.num_empty:,} of {report.num_pairs:,} {blank} "
+            f"({line_numbers(report.first_empty_lines, report.num_empty)})"
         )
     if report.num_nul:
-        reporter.notice(f"{corpus.names}: {report.num_nul:,} pairs hold the character NUL; it is kept")
-    return report.num_pairs - report.num_empty
+        unit = corpus.unit
+        reporter.notice(f"{corpus.names}: {report.num_nul:,} {unit}s hold the character NUL; it is kept")
+    return report.num_usable
 
 
-def _pairs(count: int) -> str:
-    return f"{count:,} {'pair' if count == 1 else 'pairs'}"
+def counted(number: int, unit: str) -> str:
+    """Return a number of things, as in "1 pair" or "2,000 pairs"."""
+    return f"{number:,} {unit}{'' if number == 1 else 's'}"
 
 
-def _lines(first: tuple[int, ...] | list[int], count: int) -> str:
+def line_numbers(first: tuple[int, ...] | list[int], count: int) -> str:
     """Return the first line numbers, as in "line 7" or "lines 3, 8, 9, ..."."""
     numbers = ", ".join(f"{line:,}" for line in first)
     return f"line{'s' if count > 1 else ''} {numbers}{', ...' if count > len(first) else ''}"

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from dragoman.config import SearchConfig
-from dragoman.errors import ScoreError, UsageError
+from dragoman.errors import CorpusError, ScoreError, UsageError
 from dragoman.evaluate import Comparison, Score, Scores, compare, paper_bleu, score
 from dragoman.run.formats import one_line
 from dragoman.run.output import check_output, whole_file
 from dragoman.run.translation import search_settings, translate_windows
-from dragoman.text import STANDARD_INPUT, Corpus, display_name, read_lines
+from dragoman.text import STANDARD_INPUT, Corpus, Pair, display_name, read_lines
 from dragoman.translator import WINDOW, Translator
 
 File = Path | str
@@ -52,6 +52,10 @@ class Evaluation:
         """Return the report: each metric with its signature, counts of outputs, and the comparison."""
         others = [self.paper_bleu] if self.paper_bleu else []
         return self.scores.lines(others) + (self.comparison.lines() if self.comparison else [])
+
+    def notices(self) -> list[str]:
+        """Return what makes the scores doubtful."""
+        return self.scores.notices()
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON, scores at full precision."""
@@ -161,7 +165,7 @@ def _read_all(
     if references:
         texts, sets = list(read_lines(first)), [list(read_lines(file)) for file in references]
     else:
-        pairs = list(Corpus(Path(first), None).pairs())
+        pairs = _pairs(first)
         texts, sets = [pair.source for pair in pairs], [[pair.target for pair in pairs]]
     others = list(zip(references, sets, strict=False))
     outputs = None if baseline is None else list(read_lines(baseline))
@@ -180,6 +184,23 @@ def _read_all(
             f"{display_name(first)} is empty: there is nothing to score", hint="name a file with text"
         )
     return texts, sets, outputs
+
+
+def _pairs(file: File) -> list[Pair]:
+    """Return the pairs in a file.
+
+    Raises:
+        CorpusError: A line holds no pair; where the file holds trees, the hint says so.
+    """
+    try:
+        return list(Corpus(Path(file), None).pairs())
+    except CorpusError as error:
+        if str(file) == STANDARD_INPUT or not next(read_lines(file), "").lstrip().startswith("("):
+            raise
+        raise CorpusError(
+            f"{error.message}; and the model translates",
+            hint="if these are trees, score them with a model that parses, or as --gold with --predicted",
+        ) from None
 
 
 def _search_config(own: SearchConfig, options: EvaluateOptions) -> SearchConfig:

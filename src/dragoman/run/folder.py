@@ -12,13 +12,17 @@ from pathlib import Path
 from dragoman.bundle import CONFIG, TOKENIZER, WEIGHTS
 from dragoman.config import Config, config_to_toml, read_config
 from dragoman.errors import CheckpointError, ConfigError, CorpusError, UsageError
-from dragoman.run.corpora import NumberedPair, TrainingText
+from dragoman.run.corpora import TrainingText
 from dragoman.run.lock import LOCK, FolderLock
 from dragoman.storage.durable import checksum_of, replace_durably, sealed, unsealed
-from dragoman.text import Tokenizer
+from dragoman.text import NumberedPair, Tokenizer
+from dragoman.trees import format_tree, tree_of_pair
 
 _SEAL = "# The SHA-256 of what follows; change keys of a resumed run with --set: "
 FINISHED = "finished.json"
+
+_TREES = "mrg"
+"""Ending of a file of held-out trees."""
 
 _FIXED_SECTIONS = ("model", "data")
 _FIXED_TRAIN_KEYS = ("seed", "batch_tokens", "micro_batch_tokens", "moving_average")
@@ -200,10 +204,14 @@ def create(
         (out / "training" / "encoded").mkdir(exist_ok=True)
         for left in (out / "training" / "encoded").glob("*.tmp"):
             left.unlink()
-        if text.dev_is_split:
-            _write_pairs(out / "held-out", "dev", text.dev, languages)
-        if text.test_is_split:
-            _write_pairs(out / "held-out", "test", text.test, languages)
+        for name, pairs, is_split in (
+            ("dev", text.dev, text.dev_is_split),
+            ("test", text.test, text.test_is_split),
+        ):
+            if is_split and config.data.task == "parsing":
+                _write_trees(out / "held-out", name, pairs)
+            elif is_split:
+                _write_pairs(out / "held-out", name, pairs, languages)
     except OSError as error:
         raise CheckpointError(
             f"{error.filename or out}: cannot write the training folder: {error.strerror}",
@@ -211,11 +219,10 @@ def create(
         ) from error
 
 
-def check_same_corpus(out: Path, text: TrainingText, config: Config, stored: Path) -> None:
-    """Refuse to go on with another corpus or another model.
+def check_same_keys(config: Config, stored: Path) -> None:
+    """Refuse to go on with another model, or with other data.
 
     Raises:
-        CorpusError: The corpus is not the one that the run began with.
         ConfigError: A key has changed that a run cannot change.
     """
     before = read_config(recipe=None, file=stored, settings=())
@@ -231,6 +238,14 @@ def check_same_corpus(out: Path, text: TrainingText, config: Config, stored: Pat
             f"a resumed run cannot change {', '.join(changed)}",
             hint="leave these keys out, or train into a new folder",
         )
+
+
+def check_same_corpus(out: Path, text: TrainingText) -> None:
+    """Refuse to go on with another corpus.
+
+    Raises:
+        CorpusError: The corpus is not the one that the run began with.
+    """
     about = _about(out)
     digest, names, dev = about["digest"], about["corpus"], about["dev"]
     if digest != text.digest:
@@ -238,7 +253,7 @@ def check_same_corpus(out: Path, text: TrainingText, config: Config, stored: Pat
             if bool(about.get(option, files)) != bool(files):
                 began = f"with {option} {about[option]}" if about[option] else f"without {option}"
                 raise CorpusError(
-                    f"the run in {out} began {began}, so it holds other pairs out of the corpus",
+                    f"the run in {out} began {began}, so its training pairs are others",
                     hint=f"name the same files as {option} again" if about[option] else f"leave {option} out",
                 )
         what = "their content has changed since" if names == text.corpus.names else names
@@ -318,9 +333,11 @@ def _digest_of(pairs: Sequence[NumberedPair]) -> str:
     return hashlib.sha256(repr([pair for _, pair in pairs]).encode()).hexdigest()
 
 
-def test_files(out: Path) -> tuple[Path, Path] | None:
-    """Return source and target file of the test pairs that were split off, if they were."""
+def test_files(out: Path) -> tuple[Path, ...] | None:
+    """Return source and target file of the test pairs, or the file of trees, if they were split off."""
     found = sorted((out / "held-out").glob("test.*")) if (out / "held-out").is_dir() else []
+    if found == [out / "held-out" / f"test.{_TREES}"]:
+        return (found[0],)
     if len(found) != 2:
         return None
     order = json.loads((out / "held-out" / "order.json").read_text(encoding="utf-8"))
@@ -340,6 +357,13 @@ def _write_pairs(
         content = "".join(f"{text}\n" for text in texts)
         replace_durably(folder / f"{name}.{suffix}", content.encode())
     replace_durably(folder / "order.json", json.dumps([source, target]).encode())
+
+
+def _write_trees(folder: Path, name: str, pairs: Sequence[NumberedPair]) -> None:
+    """Write pairs of a treebank as trees, one a line, with their tags."""
+    folder.mkdir(exist_ok=True)
+    content = "".join(f"{format_tree(tree_of_pair(pair))}\n" for _, pair in pairs)
+    replace_durably(folder / f"{name}.{_TREES}", content.encode())
 
 
 def suffixes(languages: tuple[str | None, str | None]) -> tuple[str, str]:

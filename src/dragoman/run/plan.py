@@ -25,6 +25,7 @@ def make_plan(
         num_parameters=size,
         vocabulary_size=config.model.vocabulary_size,
         num_training_pairs=len(corpus),
+        unit="tree" if config.data.task == "parsing" else "pair",
         num_steps=settings.max_steps,
         num_steps_done=num_steps_done,
         steps_per_epoch=len(plan),

@@ -48,21 +48,21 @@ def history_record(progress: Progress, samples: Sequence[Sample], validation_sec
     }
 
 
-def write_report(out: Path, sheet: Sheet, lines: Sequence[str], languages: str) -> None:
+def write_report(out: Path, sheet: Sheet, lines: Sequence[str], what: str) -> None:
     """Write the report of a run as it stands.
 
     Args:
         out: The model folder; its metrics and its history, the records of ``history_record``, are read.
         sheet: What the run depends on.
         lines: How it stands, in words.
-        languages: What it translates, as in "en to de".
+        what: What it learns, as in "en to de".
 
     Raises:
         CheckpointError: The file cannot be written.
     """
     try:
         metrics, validations = list(_records(out / "metrics.jsonl")), list(_records(out / HISTORY))
-        page = _page(f"Training, {languages}", metrics, validations, sheet, lines)
+        page = _page(f"Training, {what}", metrics, validations, sheet, lines)
         replace_durably(out / REPORT, page.encode())
     except OSError as error:
         raise CheckpointError(
@@ -94,7 +94,7 @@ def _page(
         "</div>",
         "<h2>Validations</h2>",
         _validation_table(scores, speeds),
-        "<h2>Translations over time</h2>",
+        "<h2>Outputs over time</h2>",
         *_samples(validations),
         "<h2>Reproducibility</h2>",
         "<p>Trained once more with all of this alike, the model has the same bytes on a processor.</p>",
@@ -165,7 +165,7 @@ def _samples(validations: Sequence[Record]) -> Iterator[str]:
     """Yield each sample with its translations, the newest first; one that did not change is shown once."""
     if not validations:
         return
-    for number, (source, reference, _) in enumerate(validations[-1]["samples"]):
+    for number, (source, reference, *_) in enumerate(validations[-1]["samples"]):
         rows = [("source", source), ("reference", reference)]
         before = None
         changes = []

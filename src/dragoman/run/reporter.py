@@ -7,7 +7,13 @@ from typing import NamedTuple
 from dragoman.storage.progress import Progress
 from dragoman.train.step import StepResult
 
-SCORE_NAMES = {"bleu": "BLEU", "chrf": "chrF2"}
+SCORE_NAMES = {
+    "bleu": "BLEU",
+    "chrf": "chrF2",
+    "f1": "F1",
+    "exact_match": "exact match",
+    "tagging_accuracy": "tags",
+}
 """Development scores that are not shown by their keys."""
 
 
@@ -17,11 +23,13 @@ def in_words(scores: Mapping[str, float]) -> str:
 
 
 class Sample(NamedTuple):
-    """A development sentence, its reference and its translation at this moment."""
+    """A development sentence, its reference and its translation, or its tree, at this moment."""
 
     source: str
     reference: str
     hypothesis: str
+    kind: str = "translation"
+    """What the hypothesis is called."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +39,8 @@ class Plan:
     num_parameters: int
     vocabulary_size: int
     num_training_pairs: int
+    unit: str
+    """What one of the pairs is called: a pair, or a tree."""
     num_steps: int
     """Of the whole run."""
     num_steps_done: int

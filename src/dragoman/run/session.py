@@ -14,13 +14,21 @@ from dragoman.data import EncodedCorpus
 from dragoman.data.frequency import unigram_entropy
 from dragoman.errors import CorpusError
 from dragoman.evaluate import Scores
+from dragoman.evaluate.parses import ParsingScores
 from dragoman.model import Transformer
 from dragoman.model.arithmetic import count_parameters
 from dragoman.run import folder as run_folder
 from dragoman.run.allocator import keep_freed_memory
 from dragoman.run.card import model_card
-from dragoman.run.corpora import TrainingText, encode, encode_dev, encode_with_dropout
+from dragoman.run.corpora import TrainingText
 from dragoman.run.device import sustained_flops
+from dragoman.run.encoding import (
+    encode,
+    encode_dev,
+    encode_with_dropout,
+    read_encoded,
+    tell_unseen_symbols,
+)
 from dragoman.run.metrics import MetricsLog
 from dragoman.run.plan import make_plan
 from dragoman.run.preflight import check_begins, check_fits, check_space
@@ -29,9 +37,9 @@ from dragoman.run.reporter import Reporter, Sample, in_words
 from dragoman.run.scoring import score_pairs
 from dragoman.run.sheet import make_sheet, write_sheet
 from dragoman.run.validation import DevSet, validate
+from dragoman.run.vocabulary import learn_tokenizer
 from dragoman.storage.checkpoint import CheckpointKeeper
 from dragoman.storage.progress import Progress
-from dragoman.text import Tokenizer
 from dragoman.train.average import average
 from dragoman.train.loop import fit, is_over, make_optimizer, resume, selection_score
 from dragoman.train.parallel import Parallel
@@ -50,13 +58,15 @@ class Outcome:
     folder: Path
     dev_scores: Mapping[str, float]
     """Scores of the model that was kept."""
-    test_scores: Scores | None
+    test_scores: Scores | ParsingScores | None
     chosen: str
     """Which parameters were kept, in words."""
-    test_files: tuple[Path, Path] | None = None
-    """Source and target files of the held-out test pairs, if they were split off."""
+    test_files: tuple[Path, ...] | None = None
+    """Source and target files of the held-out test pairs, or a file of trees, if they were split off."""
     sustained_flops: float = 0.0
     """Float32 operations a second that the device sustains, measured at the end."""
+    task: str = "translation"
+    """What was learned: translation or parsing."""
 
     @property
     def paper_flops(self) -> float:
@@ -72,21 +82,6 @@ class Place:
     device: torch.device
     out: Path
     stop_requested: Callable[[], bool]
-
-
-def learn_tokenizer(text: TrainingText, config: Config, reporter: Reporter) -> tuple[Tokenizer, Config]:
-    """Return the tokenizer and the configuration with the vocabulary that the corpus could carry."""
-    wanted = config.model.vocabulary_size
-    tokenizer = Tokenizer.train(
-        text.texts(), wanted, max_sentences=config.data.tokenizer_sentences, seed=config.train.seed
-    )
-    if tokenizer.vocabulary_size < wanted:
-        reporter.notice(
-            f"vocabulary of {tokenizer.vocabulary_size:,} pieces instead of {wanted:,}: "
-            "the corpus cannot carry more"
-        )
-    model = replace(config.model, vocabulary_size=tokenizer.vocabulary_size)
-    return tokenizer, replace(config, model=model)
 
 
 class Session:
@@ -109,12 +104,13 @@ class Session:
             reporter.stage("learning the vocabulary")
             tokenizer, config = learn_tokenizer(text, config, reporter)
         self.config = config
+        tell_unseen_symbols(text, tokenizer, config.data, reporter)
         check_space(out, count_parameters(config.model), config.train)
         is_new = run_folder.stored_config(out) is None
         run_folder.create(out, text, config, tokenizer, languages)
         reporter.stage("encoding the corpus")
         try:
-            self.corpus = encode(text, tokenizer, config.data, _encoded(out), reporter)
+            self.pairs = encode(text, tokenizer, config.data, _encoded(out), reporter)
         except CorpusError:
             if is_new:
                 run_folder.remove(out)
@@ -132,7 +128,7 @@ class Session:
             reporter.notice,
             keep_best=count if of_best else 1,
         )
-        self.loop = _make_loop(config, place, self.corpus, self.corpus_of_epoch)
+        self.loop = _make_loop(config, place, self.pairs.of_epoch(0, config), self.corpus_of_epoch)
         self.bundle = Bundle(config, tokenizer, self.loop.parallel.shown, *languages)
         self.metrics = MetricsLog(
             out / "metrics.jsonl", out / "tensorboard" if config.train.tensorboard else None
@@ -150,7 +146,8 @@ class Session:
             check_begins(self.out, self.metrics.last_saved_step())
         self.metrics.cut_after(progress.step, self.reporter.notice)
         self.history.cut_after(progress.step)
-        self.reporter.planned(make_plan(model, self.corpus, self.config, self.place.device, progress.step))
+        first = self.pairs.of_epoch(0, self.config)
+        self.reporter.planned(make_plan(model, first, self.config, self.place.device, progress.step))
         if is_over(self.loop, progress):
             self.reporter.notice(
                 f"nothing to do: at step {progress.step:,}, limit {self.config.train.max_steps:,}"
@@ -159,7 +156,7 @@ class Session:
             self.metrics.close()
             self.history.close()
             if run_folder.is_finished(self.out, progress.step):
-                return Outcome(reason, progress, self.out, {}, None, "")
+                return Outcome(reason, progress, self.out, {}, None, "", task=self.config.data.task)
         else:
             self.reporter.training_started(progress, self.config.train.max_steps)
             reason = "error"
@@ -170,7 +167,7 @@ class Session:
                 self.history.close()
                 self.reporter.training_ended(reason)
         if reason == "interrupted":
-            return Outcome(reason, progress, self.out, {}, None, "")
+            return Outcome(reason, progress, self.out, {}, None, "", task=self.config.data.task)
         return self._finish(progress, reason)
 
     def _finish(self, progress: Progress, reason: str) -> Outcome:
@@ -178,7 +175,7 @@ class Session:
         dev_scores, chosen = self._choose_parameters()
         test_scores = None
         if self.text.test:
-            self.reporter.stage(f"translating {len(self.text.test):,} test pairs")
+            self.reporter.stage(f"scoring {len(self.text.test):,} test {self.text.corpus.unit}s")
             test_scores = score_pairs(self.bundle, [pair for _, pair in self.text.test])
         self.bundle.save(self.out, model_card(self.bundle, self.text, progress, dev_scores, test_scores))
         write_sheet(self.out, self.sheet, self.config)
@@ -200,12 +197,14 @@ class Session:
             chosen,
             run_folder.test_files(self.out),
             sustained_flops(self.place.device),
+            task=self.config.data.task,
         )
 
     def _write_report(self, lines: Sequence[str]) -> None:
         """Write the report as the run stands, with how it stands in words."""
         source, target = self.bundle.source_language or "source", self.bundle.target_language or "target"
-        write_report(self.out, self.sheet, lines, f"{source} to {target}")
+        what = f"{source} to {target}" if self.config.data.task == "translation" else "parsing"
+        write_report(self.out, self.sheet, lines, what)
 
     def _choose_parameters(self) -> tuple[Mapping[str, float], str]:
         config, keeper, model = self.config.train, self.loop.keeper, self.bundle.model.eval()
@@ -233,10 +232,10 @@ class Session:
     def corpus_of_epoch(self, epoch: int) -> EncodedCorpus:
         """Return the encoded pairs of an epoch."""
         if self.config.data.bpe_dropout == 0.0:
-            return self.corpus
-        seed, corpus = (self.config.train.seed, epoch), None
+            return self.pairs.of_epoch(epoch, self.config)
+        seed, pairs = (self.config.train.seed, epoch), None
         with suppress(StopRequestedError):
-            corpus = encode_with_dropout(
+            pairs = encode_with_dropout(
                 self.text,
                 self.bundle.tokenizer,
                 self.config.data,
@@ -244,10 +243,10 @@ class Session:
                 seed,
                 self.reporter.busy,
             )
-        self.place.ranks.from_first(corpus is not None)
-        if corpus is None:
+        self.place.ranks.from_first(pairs is not None)
+        if pairs is None:
             raise StopRequestedError
-        return corpus
+        return pairs.of_epoch(epoch, self.config)
 
     def validate(self) -> Mapping[str, float]:
         """Return the development scores of the model as it stands; without pairs, training loss alone."""
@@ -302,27 +301,27 @@ def follow(place: Place, reporter: Reporter) -> Outcome:
     config: Config = place.ranks.from_first(Config())
     folder = _encoded(place.out)
     try:
-        corpus = EncodedCorpus(folder / "train.bin")
+        pairs = read_encoded(folder, "train")
     except OSError as error:
         raise CorpusError(
             f"{folder / 'train.bin'}: cannot be read: {error.strerror}; every rank must see the folder --out",
             hint="name a folder that all machines share",
         ) from error
 
-    def corpus_of_epoch(_: int) -> EncodedCorpus:
+    def corpus_of_epoch(epoch: int) -> EncodedCorpus:
         if config.data.bpe_dropout == 0.0:
-            return corpus
+            return pairs.of_epoch(epoch, config)
         if not place.ranks.from_first(False):
             raise StopRequestedError
-        return EncodedCorpus(folder / "epoch.bin")
+        return read_encoded(folder, "epoch").of_epoch(epoch, config)
 
-    loop = _make_loop(config, place, corpus, corpus_of_epoch)
+    loop = _make_loop(config, place, pairs.of_epoch(0, config), corpus_of_epoch)
     progress, reason = resume(loop, reporter.notice), "nothing_to_do"
     if not is_over(loop, progress):
         reporter.training_started(progress, config.train.max_steps)
         progress, reason = fit(loop, progress)
         reporter.training_ended(reason)
-    return Outcome(reason, progress, place.out, {}, None, "")
+    return Outcome(reason, progress, place.out, {}, None, "", task=config.data.task)
 
 
 class _Silent:

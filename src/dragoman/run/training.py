@@ -1,4 +1,4 @@
-"""From a corpus to a model folder.
+"""From a corpus, or a treebank, to a model folder.
 
 config.json, tokenizer.model, model.safetensors, README.md    the model
 metrics.jsonl        what each step and validation measured; the same for the same seed
@@ -13,25 +13,28 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import torch
 
-from dragoman.config import AUTO, Config, choose_recipe, read_config
+from dragoman.config import AUTO, Config, choose_parsing_recipe, choose_recipe, read_config
 from dragoman.errors import ConfigError
 from dragoman.model import Transformer
 from dragoman.model.arithmetic import count_parameters
 from dragoman.run import folder as run_folder
 from dragoman.run.allocator import keep_freed_memory
-from dragoman.run.corpora import TrainingText, encode, read_text
+from dragoman.run.corpora import Sources, TrainingText, open_pairs, read_text
 from dragoman.run.device import choose_precision, total_memory
+from dragoman.run.encoding import encode, tell_unseen_symbols
 from dragoman.run.joining import joined
 from dragoman.run.metrics import check_tensorboard
 from dragoman.run.plan import make_plan
 from dragoman.run.probe import probe
 from dragoman.run.reporter import Reporter
-from dragoman.run.session import Outcome, Place, Session, follow, learn_tokenizer
+from dragoman.run.session import Outcome, Place, Session, follow
+from dragoman.run.vocabulary import learn_tokenizer
 from dragoman.storage.progress import Progress
-from dragoman.text import Corpus, check_corpus, languages_of, open_corpus
+from dragoman.text import Corpus, PairSource, check_corpus, languages_of
 from dragoman.text.training import SMALLEST_VOCABULARY
 
 CorpusPaths = Sequence[Path | str]
@@ -52,8 +55,11 @@ class TrainOptions:
     """Development pairs; left out, they are split off."""
     test: CorpusPaths = ()
     """Test pairs for the final scores; left out, they are split off."""
+    silver: CorpusPaths = ()
+    """Further training pairs or trees that a machine has made, mixed in with the weight
+    ``data.silver_weight``: parses of plain text, or back-translations."""
     recipe: str = AUTO
-    """Settings to begin with; ``auto`` chooses by the number of pairs."""
+    """Settings to begin with; ``auto`` chooses by the task and the number of pairs."""
     config_file: Path | None = None
     """A TOML file with keys."""
     settings: Sequence[str] = ()
@@ -74,10 +80,10 @@ def train(
     reporter: Reporter | None = None,
     stop_requested: Callable[[], bool] = lambda: False,
 ) -> Outcome:
-    """Train a translation model from parallel text and write its folder.
+    """Train a model that translates, or one that parses, and write its folder.
 
     Args:
-        corpus: One file of pairs, or two line-aligned files.
+        corpus: One file of pairs, or two line-aligned files; for ``data.task=parsing`` a file of trees.
         out: The model folder; must be new or empty unless the run is resumed.
         options: How to train.
         reporter: Hears what happens.
@@ -98,9 +104,6 @@ def train(
 
 def _lead(corpus: CorpusPaths, place: Place, options: TrainOptions, reporter: Reporter) -> Outcome:
     """Check everything, prepare and train."""
-    pairs = open_corpus(corpus)
-    dev = open_corpus(options.dev) if options.dev else None
-    test = open_corpus(options.test) if options.test else None
     with run_folder.claimed(
         place.out, resume=options.resume, writes=not options.dry_run, notice=reporter.notice
     ) as stored:
@@ -108,7 +111,7 @@ def _lead(corpus: CorpusPaths, place: Place, options: TrainOptions, reporter: Re
             reporter.notice(
                 "a resumed run keeps its configuration; recipe and configuration file play no part"
             )
-        config, lines = _configure(pairs, options, stored)
+        config, lines, opened = _configure(corpus, options, stored)
         for line in lines:
             reporter.notice(line)
         precision, why = choose_precision(config.train.precision, place.device)
@@ -118,11 +121,19 @@ def _lead(corpus: CorpusPaths, place: Place, options: TrainOptions, reporter: Re
         if place.device.type == "cpu" and config.train.micro_batch_tokens is None:
             at_once = min(config.train.batch_tokens, _POSITIONS_ON_A_PROCESSOR)
             config = replace(config, train=replace(config.train, micro_batch_tokens=at_once))
+        if stored is not None:
+            run_folder.check_same_keys(config, stored)
+        config = _with_score(config)
         _check_can_train(config, place.device)
         reporter.stage("reading the corpus")
-        text = read_text(pairs, dev, test, config.data, config.train.seed, reporter)
+        pairs = opened or open_pairs(corpus, config.data)
+        others = (
+            open_pairs(paths, config.data) if paths else None
+            for paths in (options.dev, options.test, options.silver)
+        )
+        text = read_text(Sources(pairs, *others), config.data, config.train.seed, reporter)
         if stored is not None:
-            run_folder.check_same_corpus(place.out, text, config, stored)
+            run_folder.check_same_corpus(place.out, text)
         if options.dry_run:
             done = min(run_folder.last_step(place.out), config.train.max_steps)
             return _dry_run(text, config, place, reporter, done)
@@ -137,7 +148,7 @@ def _check_can_train(config: Config, device: torch.device) -> None:
             "a model that is trained here has one vocabulary and no stored table",
             hint="leave these keys out",
         )
-    if config.model.vocabulary_size < SMALLEST_VOCABULARY:
+    if config.data.task == "translation" and config.model.vocabulary_size < SMALLEST_VOCABULARY:
         raise ConfigError(
             f"model.vocabulary_size={config.model.vocabulary_size}: must be at least {SMALLEST_VOCABULARY}, "
             "for the 256 bytes, end, unknown, padding and a few characters",
@@ -161,21 +172,48 @@ def _check_can_train(config: Config, device: torch.device) -> None:
         check_tensorboard()
 
 
-def _configure(pairs: Corpus, options: TrainOptions, stored: Path | None) -> tuple[Config, Sequence[str]]:
-    """Return the configuration, and lines that explain how it was chosen."""
+def _configure(
+    corpus: CorpusPaths, options: TrainOptions, stored: Path | None
+) -> tuple[Config, Sequence[str], PairSource | None]:
+    """Return the configuration, lines that explain how it was chosen, and the corpus if it was looked at."""
     if stored is not None:
-        return run_folder.resumed_config(stored, options.settings), ()
+        return run_folder.resumed_config(stored, options.settings), (), None
+    file, settings = options.config_file, options.settings
     if options.recipe != AUTO:
-        recipe: str | None = options.recipe
-        return read_config(recipe=recipe, file=options.config_file, settings=options.settings), ()
-    read_config(recipe=None, file=options.config_file, settings=options.settings)  # its faults come first
-    report = check_corpus(pairs)
-    choice = choose_recipe(report.num_pairs - report.num_empty)
-    return read_config(recipe=choice, file=options.config_file, settings=options.settings), choice.reasons
+        return read_config(recipe=options.recipe, file=file, settings=settings), (), None
+    given = read_config(recipe=None, file=file, settings=settings)
+    pairs = open_pairs(corpus, given.data)
+    num_pairs = check_corpus(pairs).num_usable
+    if options.silver:
+        num_pairs += round(
+            given.data.silver_weight * check_corpus(open_pairs(options.silver, given.data)).num_usable
+        )
+    choose = choose_recipe if given.data.task == "translation" else choose_parsing_recipe
+    choice = choose(num_pairs)
+    return read_config(recipe=choice, file=file, settings=settings), choice.reasons, pairs
 
 
-def _languages(pairs: Corpus, options: TrainOptions) -> tuple[str | None, str | None]:
-    source, target = languages_of(pairs)
+def _with_score(config: Config) -> Config:
+    """Return a configuration that names the score by which checkpoints are judged.
+
+    Raises:
+        ConfigError: The task has no such score.
+    """
+    task, select_by = config.data.task, config.train.select_by
+    if select_by == "auto":
+        auto: Literal["bleu", "f1"] = "bleu" if task == "translation" else "f1"
+        return replace(config, train=replace(config.train, select_by=auto))
+    scores = {"translation": ("bleu", "chrf", "loss"), "parsing": ("f1", "loss")}[task]
+    if select_by not in scores:
+        raise ConfigError(
+            f"train.select_by={select_by}: the scores of {task} are {', '.join(scores)}",
+            hint=f"leave the key out, or set train.select_by={scores[0]}",
+        )
+    return config
+
+
+def _languages(pairs: PairSource, options: TrainOptions) -> tuple[str | None, str | None]:
+    source, target = languages_of(pairs) if isinstance(pairs, Corpus) else (None, None)
     return options.source_language or source, options.target_language or target
 
 
@@ -188,15 +226,16 @@ def _dry_run(
     if config.train.fast and place.device.type == "cpu":
         keep_freed_memory()
     tokenizer, config = learn_tokenizer(text, config, reporter)
+    tell_unseen_symbols(text, tokenizer, config.data, reporter)
     with tempfile.TemporaryDirectory() as scratch:
-        corpus = encode(text, tokenizer, config.data, Path(scratch), reporter)
+        corpus = encode(text, tokenizer, config.data, Path(scratch), reporter).of_epoch(0, config)
         with torch.device("meta"):
             model = Transformer(config.model)
         plan = make_plan(model, corpus, config, place.device, num_steps_done)
         reporter.planned(plan)
         reporter.stage("measuring some steps")
         reporter.probed(plan, probe(config, corpus, place.device, num_dev_pairs=len(text.dev)))
-    return Outcome("dry_run", Progress(), place.out, {}, None, "")
+    return Outcome("dry_run", Progress(), place.out, {}, None, "", task=config.data.task)
 
 
 def read_metrics(folder: Path) -> list[dict[str, object]]:

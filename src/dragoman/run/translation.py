@@ -38,7 +38,7 @@ def search_settings(own: SearchConfig, changes: Mapping[str, float | None]) -> S
     n_best = given.get("n_best", own.n_best)
     raise UsageError(
         f"--n-best {n_best}: greater than the beam size of {given.get('beam_size', own.beam_size)}; "
-        "a search finds no more translations than its beam holds",
+        "a search finds no more outputs than its beam holds",
         hint=f"add --beam-size {n_best}",
     )
 

@@ -1,4 +1,4 @@
-"""Development scores: loss over all pairs, BLEU and chrF of real translations."""
+"""Development scores: loss over all pairs, and scores of real outputs."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -9,14 +9,11 @@ import torch
 from dragoman.bundle import Bundle
 from dragoman.data import EncodedCorpus, gather, plan_epoch
 from dragoman.errors import DivergedError
-from dragoman.evaluate import score
 from dragoman.run.reporter import Sample
+from dragoman.run.scoring import quick_scores
 from dragoman.text import Pair
 from dragoman.text.ids import END
 from dragoman.train.loss import loss_sums
-from dragoman.translator import Translator
-
-_NUM_SAMPLES = 3
 
 _POSITIONS_AT_ONCE = 4_096
 """The logits of all of them are held: for 37,000 pieces 600 MB."""
@@ -34,10 +31,10 @@ class DevSet:
 def validate(
     bundle: Bundle, dev: DevSet, before_batch: Callable[[], None] = lambda: None
 ) -> tuple[dict[str, float], list[Sample]]:
-    """Return the scores of a model on development pairs, and a few of its translations.
+    """Return the scores of a model on development pairs, and a few of its outputs.
 
     The scores are ``loss`` (nats per target piece, without label smoothing), ``perplexity`` (its
-    exponential), and, if pairs are translated, ``bleu`` and ``chrf``.
+    exponential), and, if there are pairs, those of ``quick_scores``.
 
     Args:
         bundle: The model.
@@ -56,22 +53,8 @@ def validate(
     scores = {"loss": loss, "perplexity": math.exp(min(loss, 700.0))}
     if not dev.pairs:
         return scores, []
-    translations = Translator(bundle, before_batch=before_batch).translate(
-        [pair.source for pair in dev.pairs]
-    )
-    hypotheses = [translation.text for translation in translations]
-    found = score(
-        hypotheses,
-        [pair.target for pair in dev.pairs],
-        tokenized=bundle.config.data.tokenized,
-        ter=False,
-    )
-    scores |= {"bleu": found.bleu.value, "chrf": found.chrf.value}
-    samples = [
-        Sample(pair.source, pair.target, hypothesis)
-        for pair, hypothesis in zip(dev.pairs, hypotheses, strict=True)
-    ]
-    return scores, samples[:_NUM_SAMPLES]
+    found, samples = quick_scores(bundle, dev.pairs, before_batch)
+    return scores | found, samples
 
 
 @torch.inference_mode()

@@ -194,11 +194,11 @@ def test_unreadable_files_are_told(tmp_path: Path) -> None:
     ("recipe", "end"),
     [
         ("tinny", "no such recipe; did you mean tiny?"),
-        ("zzz", "no such recipe; the recipes are demo, tiny, small, base, big"),
+        ("zzz", "no such recipe; the recipes are demo, tiny, small, base, big, parsing-small, parsing"),
         (
             "auto",
             "is chosen by the size of a corpus, and there is none here; "
-            "name one of demo, tiny, small, base, big",
+            "name one of demo, tiny, small, base, big, parsing-small, parsing",
         ),
     ],
 )

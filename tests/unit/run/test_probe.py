@@ -39,12 +39,12 @@ def tiny_settings(**train: object) -> Config:
 def corpus(tmp_path: Path) -> EncodedCorpus:
     """Two hundred pairs of one to twelve random pieces."""
     draw = random.Random(1)
-    sides = iter(
+    sources, targets = (
         [[draw.randint(2, 22) for _ in range(draw.randint(1, 12))] for _ in range(200)] for _ in range(2)
     )
     return encode_corpus(
         [(line, Pair("", "")) for line in range(200)],
-        lambda _: next(sides),
+        (lambda _: sources, lambda _: targets),
         tmp_path / "corpus.bin",
         key="k",
         max_length=99,
