@@ -1,9 +1,8 @@
 """Attention drawn with characters: for any terminal, without color, and for files."""
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 
-from rich.cells import cell_len
+from dragoman.visualize.cells import cell_len, shortened, visible
 
 SHADES = ((0.6, "█"), (0.4, "▓"), (0.2, "▒"), (0.05, "░"))
 """The character of a weight of at least so much; a smaller weight stays blank."""
@@ -45,9 +44,9 @@ def draw_attention(
         raise ValueError(
             f"weights must have {len(target_pieces)} rows of {len(source_pieces)}, one for each piece"
         )
-    labels = [_shortened(_visible(piece)) for piece in target_pieces]
+    labels = [shortened(visible(piece), _LABEL_CELLS) for piece in target_pieces]
     margin = max(map(cell_len, labels), default=0)
-    columns = [_letters(_visible(piece)) for piece in source_pieces]
+    columns = [_letters(visible(piece)) for piece in source_pieces]
     num_fitting = max(1, (width - margin - 1) // _COLUMN_CELLS)
     lines = []
     for first in range(0, len(columns), num_fitting):
@@ -85,17 +84,3 @@ def _letters(label: str) -> list[str]:
         else:
             letters.append(character)
     return letters
-
-
-def _shortened(label: str) -> str:
-    """Return a label that is not wider than a row's may be."""
-    if cell_len(label) <= _LABEL_CELLS:
-        return label
-    while cell_len(label) > _LABEL_CELLS - 1:
-        label = label[:-1]
-    return label + "…"
-
-
-def _visible(piece: str) -> str:
-    """Return a piece in which what a terminal would obey, and not show, is replaced."""
-    return "".join("�" if unicodedata.category(character)[0] in "CZ" else character for character in piece)
