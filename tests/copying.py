@@ -46,6 +46,8 @@ class Ended(NamedTuple):
 class Translate:
     """Runs ``dragoman translate`` in this process with one model."""
 
+    command = "translate"
+
     def __init__(
         self, model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
@@ -56,7 +58,7 @@ class Translate:
     def __call__(self, *words: object, text: str | bytes = "") -> Ended:
         content = text.encode() if isinstance(text, str) else text
         self._monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content))))
-        code = main(["translate", str(self.model), *map(str, words)])
+        code = main([self.command, str(self.model), *map(str, words)])
         written = self._capsys.readouterr()
         *lines, after = written.out.split("\n")
         assert after == ""

@@ -31,11 +31,13 @@ LETTERS = {
     "C": "candidates",
     "L": "tokens so far",
     "N": "rows",
+    "G": "labels",
+    "P": "places of a stack",
     "1": "broadcast",
 }
 WATCHED = tuple(
     str(Path(__file__).resolve().parents[1] / "src" / "dragoman" / part) + "/"
-    for part in ("data", "model", "search", "train")
+    for part in ("data", "model", "parsing", "search", "train")
 )
 _NAME = re.compile(rf"[a-z][a-z0-9_]*_(?=1*[A-Z])([{''.join(LETTERS)}]+)")
 _LEAVING = {"RETURN_VALUE", "RETURN_CONST", "YIELD_VALUE"}

@@ -1,7 +1,7 @@
 """Dragoman: the Transformer of "Attention Is All You Need" as software to rely on.
 
-What most programs need is here: ``from dragoman import Translator, train, evaluate``. Each name is imported
-when it is first asked for, so that ``import dragoman`` costs nothing.
+What most programs need is here: ``from dragoman import Translator, Parser, train, evaluate``. Each name is
+imported when it is first asked for, so that ``import dragoman`` costs nothing.
 """
 
 import importlib
@@ -10,18 +10,55 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dragoman.run import EvaluateOptions, Evaluation, TrainOptions, evaluate, train
+    from dragoman.parser import Parse, ParsedTree, Parser
+    from dragoman.run import (
+        EvaluateOptions,
+        Evaluation,
+        TrainOptions,
+        evaluate,
+        evaluate_parser,
+        evaluate_trees,
+        train,
+    )
     from dragoman.translator import Translator
+    from dragoman.trees import format_tree, read_trees
+    from dragoman.visualize import draw_tree, tree_svg
 
-__all__ = ["EvaluateOptions", "Evaluation", "TrainOptions", "Translator", "__version__", "evaluate", "train"]
+__all__ = [
+    "EvaluateOptions",
+    "Evaluation",
+    "Parse",
+    "ParsedTree",
+    "Parser",
+    "TrainOptions",
+    "Translator",
+    "__version__",
+    "draw_tree",
+    "evaluate",
+    "evaluate_parser",
+    "evaluate_trees",
+    "format_tree",
+    "read_trees",
+    "train",
+    "tree_svg",
+]
 
 __version__ = "0.1.0"
 
 _MODULES = {
     "EvaluateOptions": "dragoman.run",
     "Evaluation": "dragoman.run",
+    "Parse": "dragoman.parser",
+    "ParsedTree": "dragoman.parser",
+    "Parser": "dragoman.parser",
     "TrainOptions": "dragoman.run",
     "Translator": "dragoman.translator",
+    "draw_tree": "dragoman.visualize",
+    "evaluate_parser": "dragoman.run",
+    "evaluate_trees": "dragoman.run",
+    "format_tree": "dragoman.trees",
+    "read_trees": "dragoman.trees",
+    "tree_svg": "dragoman.visualize",
 }
 
 

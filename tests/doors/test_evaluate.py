@@ -11,6 +11,11 @@ from dragoman.evaluate import score
 
 pytestmark = pytest.mark.untraced
 
+USAGE = (
+    "evaluate takes MODEL SOURCE REFERENCE..., MODEL TREES, --hypothesis FILE REFERENCE..., "
+    "or --gold TREES --predicted TREES"
+)
+
 
 class Evaluate:
     """Runs ``dragoman evaluate`` in this process."""
@@ -151,14 +156,42 @@ def test_a_baseline_is_compared(run: Evaluate, tmp_path: Path) -> None:
     assert " p = 0.0" in report[6]
 
 
+def test_a_treebank_is_no_file_of_pairs(run: Evaluate, copy_model: Path, tmp_path: Path) -> None:
+    """A model that translates, given trees, says what it takes and what scores trees."""
+    trees = tmp_path / "gold.mrg"
+    trees.write_text("(S (NP (PRP We)) (VP (VBP row)))\n", encoding="utf-8")
+    code, out, err = run(copy_model, trees)
+
+    assert (code, out) == (1, "")
+    assert err.startswith(f"error: {trees}, line 1: no tab; ")
+    assert "hint: if these are trees, score them with a model that parses, or as --gold" in err
+
+
+def test_options_for_trees_are_refused(run: Evaluate, copy_model: Path) -> None:
+    """A model that translates has no brackets to count."""
+    code, out, err = run(copy_model, "a", "b", "--per-sentence")
+
+    assert (code, out) == (2, "")
+    assert err.startswith("error: --per-sentence is about trees, and the model translates")
+
+
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        ("", "missing argument '[MODEL SOURCE] REFERENCE...'"),
-        ("model", "evaluate takes MODEL SOURCE REFERENCE..., or --hypothesis FILE REFERENCE..."),
-        ("--hypothesis out", "missing argument '[MODEL SOURCE] REFERENCE...'"),
+        ("", f"{USAGE}; no file was named"),
+        ("model", f"{USAGE}; one file alone cannot be scored"),
+        ("--hypothesis out", f"{USAGE}; a REFERENCE is missing"),
         ("--hypothesis out . reference", ". is a folder; with --hypothesis only references are named"),
-        ("--hypothesis out reference -o x", "--output keeps translations, and with --hypothesis nothing"),
+        (
+            "--hypothesis out reference -o x",
+            "--output keeps what a model writes, and --hypothesis scores texts",
+        ),
+        (
+            "--hypothesis out reference --beam-size 2",
+            "--beam-size is about a model's search, and --hypothesis",
+        ),
+        ("--hypothesis out reference --unconstrained", "--unconstrained is about a search for trees, and"),
+        ("--hypothesis out reference --params none", "--params says how brackets of trees are counted, and"),
     ],
 )
 def test_files_that_make_no_sense_together(words: str, error: str, run: Evaluate) -> None:

@@ -27,7 +27,8 @@ group = LazyGroup(
     {
         "train": LazyCommand("dragoman.cli.train", "Learn to translate from a corpus."),
         "translate": LazyCommand("dragoman.cli.translate", "Translate text with a trained model."),
-        "evaluate": LazyCommand("dragoman.cli.evaluate", "Score translations against references."),
+        "parse": LazyCommand("dragoman.cli.parse", "Draw trees over sentences with a trained model."),
+        "evaluate": LazyCommand("dragoman.cli.evaluate", "Score translations, or trees."),
         "demo": LazyCommand("dragoman.cli.demo", "Train and judge a small model in minutes."),
         "config": LazyCommand("dragoman.cli.config", "Explain and show the configuration."),
         "env": LazyCommand("dragoman.cli.env", "Show versions, processor and GPUs."),

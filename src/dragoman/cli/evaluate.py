@@ -1,21 +1,39 @@
-"""``dragoman evaluate``: scores against references."""
+"""``dragoman evaluate``: scores of translations against references, and of trees against gold trees."""
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from dragoman.cli.evaluate_jobs import Job, Kind, choose_job
 from dragoman.cli.line_progress import line_progress
 from dragoman.cli.options import device_options, json_option, search_options, use_threads, warn
 from dragoman.cli.stop import StopSignals
 
-_USAGE = "evaluate takes MODEL SOURCE REFERENCE..., or --hypothesis FILE REFERENCE..."
+if TYPE_CHECKING:
+    from dragoman.run import EvaluateOptions, EvaluateParserOptions, Evaluation, TreeEvaluation
+
+_HELP = """Score translations against references, or trees against gold trees.
+
+\b
+dragoman evaluate MODEL SOURCE REFERENCE...
+dragoman evaluate MODEL PAIRS
+dragoman evaluate MODEL TREES
+dragoman evaluate --hypothesis FILE REFERENCE...
+dragoman evaluate --gold TREES --predicted TREES
+
+The first form translates SOURCE with MODEL; line n of each REFERENCE translates line n of SOURCE. The
+second reads source and reference from one file, with a tab between. The third is for a MODEL that
+parses: the words of TREES are parsed and the trees compared. The last two score outputs that are there
+already, of any system. Several references make one score. A file may be compressed by gzip.
+
+Translations have BLEU, chrF and TER, each with its signature. Trees have recall, precision and F1 of
+their brackets, as EVALB counts them with COLLINS.prm."""
 
 
-@click.command()
-@click.argument(
-    "files", nargs=-1, required=True, metavar="[MODEL SOURCE] REFERENCE...", type=click.Path(path_type=Path)
-)
+@click.command(help=_HELP)
+@click.argument("files", nargs=-1, metavar="[MODEL] [FILE]...", type=click.Path(path_type=Path))
 @click.option(
     "--hypothesis",
     type=click.Path(path_type=Path),
@@ -29,8 +47,27 @@ _USAGE = "evaluate takes MODEL SOURCE REFERENCE..., or --hypothesis FILE REFEREN
 @click.option("--tokenized", is_flag=True, help="The texts are tokens; BLEU counts them as they are.")
 @click.option("--no-ter", is_flag=True, help="Leave out TER, the slowest of the scores.")
 @click.option("--paper-bleu", is_flag=True, help="Add the paper's BLEU: tokens as they are, compounds split.")
+@click.option(
+    "--gold", type=click.Path(path_type=Path), help="Gold trees, against which --predicted is scored."
+)
+@click.option(
+    "--predicted",
+    type=click.Path(path_type=Path),
+    help="Trees to score; where one stands on each line, a blank line is no tree. No model is needed.",
+)
+@click.option(
+    "--params",
+    metavar="FILE|none",
+    help="Count brackets by this parameter file of EVALB, or by EVALB's rules without one.",
+)
+@click.option(
+    "--per-sentence", is_flag=True, help="Trees: print what EVALB prints, with a row for each sentence."
+)
+@click.option("--unconstrained", is_flag=True, help="Parse by a free search, whose outputs may be no trees.")
 @json_option
-@click.option("--output", "-o", type=click.Path(path_type=Path), help="Keep the translations in this file.")
+@click.option(
+    "--output", "-o", type=click.Path(path_type=Path), help="Keep the translations or trees in this file."
+)
 @search_options
 @device_options
 def command(
@@ -41,6 +78,11 @@ def command(
     tokenized: bool,
     no_ter: bool,
     paper_bleu: bool,
+    gold: Path | None,
+    predicted: Path | None,
+    params: str | None,
+    per_sentence: bool,
+    unconstrained: bool,
     as_json: bool,
     output: Path | None,
     beam_size: int | None,
@@ -49,23 +91,13 @@ def command(
     device: str,
     threads: int | None,
 ) -> None:
-    """Score translations against references: BLEU, chrF and TER, each with its signature.
-
-    \b
-    dragoman evaluate MODEL SOURCE REFERENCE...
-    dragoman evaluate MODEL PAIRS
-    dragoman evaluate --hypothesis FILE REFERENCE...
-
-    The first form translates SOURCE with MODEL; line n of each REFERENCE translates line n of SOURCE. The
-    second reads source and reference from one file, with a tab between. The third scores outputs that are
-    there already, of any system. Several references make one score. A file may be compressed by gzip.
-    """  # noqa: D301 - click looks for the backspace itself
+    """Score what a model writes, or files of outputs."""
     with StopSignals():
-        model, source, references = _roles(files, hypothesis, output)
-        from dragoman.run import EvaluateOptions, evaluate, evaluate_outputs
+        job = choose_job(files, hypothesis, gold, predicted)
+        from dragoman.run import EvaluateOptions, EvaluateParserOptions
 
         use_threads(threads)
-        options = EvaluateOptions(
+        for_texts = EvaluateOptions(
             tokenized=tokenized or None,
             ter=not no_ter,
             paper_bleu=paper_bleu,
@@ -76,34 +108,44 @@ def command(
             batch_tokens=batch_tokens,
             device=device,
         )
-        if model is None:
-            evaluation = evaluate_outputs(source, references, options)
-        else:
-            with line_progress("translating", shown=True) as advance:
-                evaluation = evaluate(model, source, references, options, notice=warn, translated=advance)
-        for notice in evaluation.scores.notices():
+        for_trees = EvaluateParserOptions(
+            constrained=not unconstrained,
+            params=params,
+            output=output,
+            beam_size=beam_size,
+            length_penalty=length_penalty,
+            batch_tokens=batch_tokens,
+            device=device,
+        )
+        evaluation = _evaluated(job, for_texts, for_trees)
+        for notice in evaluation.notices():
             warn(notice)
-        click.echo(_report(evaluation.as_dict()) if as_json else "\n".join(evaluation.lines()))
+        click.echo(_shown(evaluation, as_json=as_json, per_sentence=per_sentence))
 
 
-def _report(values: dict[str, object]) -> str:
-    return json.dumps(values, indent=2, ensure_ascii=False)
+def _evaluated(
+    job: Job, for_texts: "EvaluateOptions", for_trees: "EvaluateParserOptions"
+) -> "Evaluation | TreeEvaluation":
+    """Do what is asked for."""
+    from dragoman.run import evaluate, evaluate_outputs, evaluate_parser, evaluate_trees
+
+    if job.kind is Kind.TREES:
+        return evaluate_trees(job.others[0], job.first, for_trees.params)
+    if job.model is None:
+        return evaluate_outputs(job.first, job.others, for_texts)
+    if job.kind is Kind.PARSER:
+        with line_progress("parsing", shown=True) as advance:
+            return evaluate_parser(job.model, job.first, for_trees, notice=warn, parsed=advance)
+    with line_progress("translating", shown=True) as advance:
+        return evaluate(job.model, job.first, job.others, for_texts, notice=warn, translated=advance)
 
 
-def _roles(
-    files: tuple[Path, ...], hypothesis: Path | None, output: Path | None
-) -> tuple[Path | None, Path, tuple[Path, ...]]:
-    """Return the model, if there is one, the file that is scored or translated, and the references.
+def _shown(evaluation: "Evaluation | TreeEvaluation", *, as_json: bool, per_sentence: bool) -> str:
+    """Return the report as it was asked for."""
+    from dragoman.run import TreeEvaluation
 
-    Raises:
-        click.UsageError: The files do not make sense together.
-    """
-    if hypothesis is None:
-        if len(files) < 2:
-            raise click.UsageError(f"{_USAGE}; one file alone cannot be scored")
-        return files[0], files[1], files[2:]
-    if output is not None:
-        raise click.UsageError("--output keeps translations, and with --hypothesis nothing is translated")
-    if files[0].is_dir():
-        raise click.UsageError(f"{files[0]} is a folder; with --hypothesis only references are named")
-    return None, hypothesis, files
+    if as_json:
+        return json.dumps(evaluation.as_dict(), indent=2, ensure_ascii=False)
+    if per_sentence and isinstance(evaluation, TreeEvaluation):
+        return "\n".join(evaluation.evalb_report())
+    return "\n".join(evaluation.lines())

@@ -41,7 +41,8 @@ def configuration_options(function: _Function) -> _Function:
         click.option(
             "--recipe",
             metavar="NAME",
-            help="Settings to begin with: demo, tiny, small, base, big, or auto where there is a corpus.",
+            help="Settings to begin with: demo, tiny, small, base, big, parsing-small, parsing, or auto "
+            "where there is a corpus.",
         ),
     ):
         function = option(function)
@@ -55,10 +56,8 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON f
 def search_options(function: _Function) -> _Function:
     """Add ``--beam-size``, ``--length-penalty`` and ``--batch-tokens``; None means the model's own."""
     for option in (
-        click.option("--batch-tokens", type=int, help="Source positions translated at once."),
-        click.option(
-            "--length-penalty", type=float, metavar="ALPHA", help="Above 0 favors longer translations."
-        ),
+        click.option("--batch-tokens", type=int, help="Source positions searched at once."),
+        click.option("--length-penalty", type=float, metavar="ALPHA", help="Above 0 favors longer outputs."),
         click.option("--beam-size", type=int, help="Hypotheses kept for each sentence; 1 is greedy."),
     ):
         function = option(function)

@@ -19,7 +19,7 @@ class TerminalReporter(Reporter):
 
     Args:
         console: Where to show it; left out, standard error.
-        samples: Whether to show translated sentences at each validation.
+        samples: Whether to show some outputs at each validation.
     """
 
     def __init__(self, console: Console | None = None, *, samples: bool = True) -> None:
@@ -81,7 +81,7 @@ class TerminalReporter(Reporter):
     def validated(
         self, progress: RunProgress, scores: Mapping[str, float], samples: Sequence[Sample], *, is_best: bool
     ) -> None:
-        """Print the development scores and a few translations."""
+        """Print the development scores and a few outputs."""
         numbers = "  ".join(
             f"{SCORE_NAMES.get(name, name)} {_figure(value)}" for name, value in scores.items()
         )
@@ -92,7 +92,7 @@ class TerminalReporter(Reporter):
                 self.console.print(
                     f"    reference   {printable(sample.reference)}", markup=False, style="dim"
                 )
-                self.console.print(f"    translation {printable(sample.hypothesis)}", markup=False)
+                self.console.print(f"    {sample.kind:<11} {printable(sample.hypothesis)}", markup=False)
 
     def training_ended(self, reason: str) -> None:
         """Take the bar away."""
@@ -126,7 +126,7 @@ def plan_lines(plan: Plan) -> list[str]:
     return [
         f"model: {plan.num_parameters:,} parameters, {plan.vocabulary_size:,} pieces; "
         f"{plan.optimizer_bytes / 2**20:,.0f} MiB with gradients and Adam's moments",
-        f"data: {plan.num_training_pairs:,} training pairs; "
+        f"data: {plan.num_training_pairs:,} training {plan.unit}s; "
         f"{plan.padding_share:.1%} of all positions are padding",
         f"training: {plan.num_steps:,} steps ({epochs:,.1f} epochs), "
         f"{plan.num_steps * plan.step_flops:.1e} FLOPs executed",

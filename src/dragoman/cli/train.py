@@ -28,8 +28,23 @@ _PATH = click.Path(path_type=Path)
 @click.option(
     "--target", "target_language", metavar="LANGUAGE", help="Left out, it is the suffix of the target file."
 )
-@click.option("--dev", multiple=True, type=_PATH, help="Development pairs, as CORPUS; twice for two files.")
-@click.option("--test", multiple=True, type=_PATH, help="Test pairs, as CORPUS; twice for two files.")
+@click.option(
+    "--dev", multiple=True, type=_PATH, help="Development pairs, or trees, as CORPUS; twice for two files."
+)
+@click.option(
+    "--test", multiple=True, type=_PATH, help="Test pairs or trees, as CORPUS; twice for two files."
+)
+@click.option(
+    "--silver",
+    multiple=True,
+    type=_PATH,
+    help="Further training pairs, or trees, made by a machine, as CORPUS; data.silver_weight is their share.",
+)
+@click.option(
+    "--task",
+    type=click.Choice(["translation", "parsing"]),
+    help="What to learn, translation where nothing is said; the same as --set data.task=TASK.",
+)
 @configuration_options
 @click.option("--seed", type=int, help="Start of every random choice; the same as --set train.seed=N.")
 @click.option(
@@ -55,6 +70,8 @@ def command(
     target_language: str | None,
     dev: tuple[Path, ...],
     test: tuple[Path, ...],
+    silver: tuple[Path, ...],
+    task: str | None,
     recipe: str | None,
     config_file: Path | None,
     settings: tuple[str, ...],
@@ -64,21 +81,21 @@ def command(
     device: str,
     dry_run: bool,
 ) -> None:
-    """Learn to translate from a corpus.
+    """Learn to translate, or to parse, from a corpus.
 
     CORPUS is two line-aligned text files, as in 'train.en train.de', or one file of pairs with a tab between
     source and target; each may be compressed (.gz). Line n of one file translates line n of the other.
 
+    With '--task parsing' CORPUS is one file of trees in Penn brackets: (S (NP (PRP I)) (VP (VBP see))).
+
     Nothing else is needed: the recipe is chosen by the size of the corpus, and development and test pairs are
-    split off. The model folder is ready for 'dragoman translate'.
+    split off. The model folder is ready for 'dragoman translate', or for 'dragoman parse'.
     """
     is_rank = "RANK" in os.environ
-    if ranks is not None and is_rank and LAUNCHER not in os.environ:
-        raise click.UsageError(
-            "--ranks starts processes of its own, and torchrun has started this one; leave --ranks out"
-        )
-    if ranks is not None and ranks > 1 and not is_rank and not dry_run:
-        context.exit(launch(ranks, sys.argv[1:]))
+    if ranks is not None:
+        _check_launch(ranks, is_rank=is_rank, dry_run=dry_run)
+        if ranks > 1 and not is_rank and not dry_run:
+            context.exit(launch(ranks, sys.argv[1:]))
     with StopSignals(quiet=is_rank and os.environ["RANK"] != "0") as signals:
         from dragoman.run import TrainOptions
 
@@ -87,21 +104,29 @@ def command(
             target_language=target_language,
             dev=dev,
             test=test,
+            silver=silver,
             recipe=recipe or "auto",
             config_file=config_file,
-            settings=_with_seed(settings, seed),
+            settings=_with_key(_with_key(settings, "train.seed", seed), "data.task", task),
             resume=resume,
             device=device,
             dry_run=dry_run,
         )
-        code = _train(corpus, out, options, signals)
-        if dry_run and code == 0 and (ranks or 1) > 1:
-            click.echo(
-                f"measured in one process: {ranks} ranks on this machine take {ranks} times the memory, and "
-                "on a processor they share its cores",
-                err=True,
-            )
-        context.exit(code)
+        context.exit(_train(corpus, out, options, signals))
+
+
+def _check_launch(ranks: int, *, is_rank: bool, dry_run: bool) -> None:
+    """Refuse ranks within ranks, and say what a dry run of several is."""
+    if is_rank and LAUNCHER not in os.environ:
+        raise click.UsageError(
+            "--ranks starts processes of its own, and torchrun has started this one; leave --ranks out"
+        )
+    if dry_run and ranks > 1:
+        click.echo(
+            f"measuring in one process: {ranks} ranks on this machine take {ranks} times the memory, and "
+            "on a processor they share its cores",
+            err=True,
+        )
 
 
 def _train(corpus: tuple[Path, ...], out: Path, options: "TrainOptions", signals: StopSignals) -> int:
@@ -135,13 +160,14 @@ def _stop(signals: StopSignals) -> Callable[[], bool]:
     return lambda: signals.requested() or (launcher is not None and str(os.getppid()) != launcher)
 
 
-def _with_seed(settings: tuple[str, ...], seed: int | None) -> tuple[str, ...]:
-    """Return the settings with that of --seed."""
-    if seed is None:
+def _with_key(settings: tuple[str, ...], key: str, value: object) -> tuple[str, ...]:
+    """Return the settings with that of an option of its own; None leaves them as they are."""
+    if value is None:
         return settings
-    if any(setting.partition("=")[0].strip() == "train.seed" for setting in settings):
-        raise click.UsageError("--seed and --set train.seed are the same key; give one of them")
-    return (*settings, f"train.seed={seed}")
+    if any(setting.partition("=")[0].strip() == key for setting in settings):
+        option = f"--{key.partition('.')[2]}"
+        raise click.UsageError(f"{option} and --set {key} are the same key; give one of them")
+    return (*settings, f"{key}={value}")
 
 
 def _resume_command(corpus: tuple[Path, ...], out: Path, options: "TrainOptions") -> str:
@@ -151,6 +177,7 @@ def _resume_command(corpus: tuple[Path, ...], out: Path, options: "TrainOptions"
         ("--target", options.target_language),
         *(("--dev", path) for path in options.dev),
         *(("--test", path) for path in options.test),
+        *(("--silver", path) for path in options.silver),
         ("--ranks", os.environ["WORLD_SIZE"] if LAUNCHER in os.environ else None),
         ("--device", None if options.device == "auto" else options.device),
     ]
@@ -190,8 +217,8 @@ def summary(outcome: "Outcome") -> list[str]:
     width = max(len(name) for name, _ in rows)
     lines = [f"{name:<{width}}  {value}" for name, value in rows]
     folder = shlex.quote(str(outcome.folder))
-    lines += ["", "next:", f"  dragoman translate {folder} FILE"]
+    verb = "parse" if outcome.task == "parsing" else "translate"
+    lines += ["", "next:", f"  dragoman {verb} {folder} FILE"]
     if outcome.test_files is not None:
-        source, target = (shlex.quote(str(path)) for path in outcome.test_files)
-        lines.append(f"  dragoman evaluate {folder} {source} {target}")
+        lines.append(f"  dragoman evaluate {shlex.join(map(str, (outcome.folder, *outcome.test_files)))}")
     return lines

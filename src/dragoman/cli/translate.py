@@ -1,15 +1,14 @@
 """``dragoman translate``: a filter from lines to lines."""
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 import click
 
 from dragoman.cli.line_progress import line_progress
 from dragoman.cli.options import device_options, search_options, use_threads, warn
+from dragoman.cli.results import results_to
 from dragoman.cli.stop import StopSignals
 
 if TYPE_CHECKING:
@@ -79,21 +78,9 @@ def command(
         }
         config = search_settings(translator.config, changes)
         shown = num_lines is not None and not (output is None and sys.stdout.isatty())
-        with line_progress("translating", shown=shown) as advance, _opened(output) as results:
+        with line_progress("translating", shown=shown) as advance, results_to(output) as results:
             for numbered in translate_windows(translator, windows(file, WINDOW), config, warn):
                 for number, one in numbered:
                     results.write(format_translation(one, number, chosen, scores=scores))
                 results.flush()
                 advance(numbered[-1][0], num_lines or 0)
-
-
-@contextmanager
-def _opened(output: Path | None) -> Iterator[TextIO]:
-    """Open the file of the results, or standard output."""
-    from dragoman.run.output import whole_file
-
-    if output is None:
-        yield sys.stdout
-        return
-    with whole_file(output) as file:
-        yield file
