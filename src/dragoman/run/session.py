@@ -179,7 +179,6 @@ class Session:
             test_scores = score_pairs(self.bundle, [pair for _, pair in self.text.test])
         self.bundle.save(self.out, model_card(self.bundle, self.text, progress, dev_scores, test_scores))
         write_sheet(self.out, self.sheet, self.config)
-        run_folder.note_finished(self.out, progress.step)
         tested = test_scores.lines() if test_scores else []
         self._write_report(
             [
@@ -188,6 +187,7 @@ class Session:
                 *(f"Test: {line}" for line in tested),
             ]
         )
+        run_folder.note_finished(self.out, progress.step)  # last: a run that is killed before does all this again
         return Outcome(
             reason,
             progress,
