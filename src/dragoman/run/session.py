@@ -187,7 +187,7 @@ class Session:
                 *(f"Test: {line}" for line in tested),
             ]
         )
-        run_folder.note_finished(self.out, progress.step)  # last: a run that is killed before does all this again
+        run_folder.note_finished(self.out, progress.step)  # last: a run killed before it does all this again
         return Outcome(
             reason,
             progress,

@@ -129,3 +129,24 @@ def test_the_configuration_beside_the_model_trains_it_once_more(
     assert f"max_steps = {dict(setting.split('=') for setting in SETTINGS)['train.max_steps']}" in (
         (model / "config.toml").read_text(encoding="utf-8")
     )
+
+
+def test_a_run_that_ends_within_its_last_report_writes_it_again(
+    corpus: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is finished only when everything is written; so no temporary file stays, and no old report."""
+    out = tmp_path / "model"
+
+    def killed(folder: Path, *_: Any) -> None:
+        (folder / "report.html.tmp").write_bytes(b"half of it")
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("dragoman.run.session.Session.validated", lambda *_, **__: None)
+        patch.setattr("dragoman.run.session.write_report", killed)
+        with pytest.raises(KeyboardInterrupt):
+            tiny_run(corpus, out)
+    tiny_run(corpus, out, resume=True)
+
+    assert "Ended at step 12" in (out / "report.html").read_text(encoding="utf-8")
+    assert list(out.glob("*.tmp")) == []
