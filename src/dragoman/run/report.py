@@ -12,27 +12,11 @@ from dragoman.run.sheet import Sheet
 from dragoman.storage.durable import replace_durably
 from dragoman.storage.progress import Progress
 from dragoman.visualize.charts import Line, line_chart
+from dragoman.visualize.page import html_page, html_table
 
 REPORT, HISTORY = "report.html", "training/history.jsonl"
 
 Record = dict[str, Any]
-
-_STYLE = """
-:root { color-scheme: light dark; --paper: #fff; --ink: #24292f; --faint: #d8dee4; --line-0: #0a66c2;
-  --line-1: #c2410c; }
-@media (prefers-color-scheme: dark) { :root { --paper: #14181d; --ink: #d7dde3; --faint: #333b44;
-  --line-0: #6cb6ff; --line-1: #f69d50; } }
-body { background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto;
-  max-width: 70rem; padding: 0 1rem; }
-.charts { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(24rem, 1fr)); }
-svg { font-size: 12px; width: 100%; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { border-bottom: 1px solid var(--faint); padding: .15rem .8rem .15rem 0; text-align: left;
-  vertical-align: top; overflow-wrap: anywhere; }
-.numbers td, .numbers th { text-align: right; white-space: nowrap; }
-"""
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def history_record(progress: Progress, samples: Sequence[Sample], validation_seconds: float) -> Record:
@@ -98,14 +82,9 @@ def _page(
         *_samples(validations),
         "<h2>Reproducibility</h2>",
         "<p>Trained once more with all of this alike, the model has the same bytes on a processor.</p>",
-        _table([], sheet.rows()),
+        html_table([], sheet.rows()),
     ]
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
-        '<meta name="viewport" content="width=device-width">'
-        f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>{''.join(body)}</body></html>\n"
-    )
+    return html_page(title, body)
 
 
 def _speeds(validations: Sequence[Record]) -> Iterator[Record]:
@@ -158,7 +137,7 @@ def _validation_table(scores: Mapping[int, Mapping[str, float]], speeds: Sequenc
         others = [f"{speed['speed']:,.0f}", f"{speed['padding']:.1f}"] if speed else ["", ""]
         rows.append((f"{step:,}", *numbers, *others))
     heads = ["step", *(SCORE_NAMES.get(name, name) for name in names), "pieces/s", "padding %"]
-    return _table(heads, rows, kind="numbers")
+    return html_table(heads, rows, kind="numbers")
 
 
 def _samples(validations: Sequence[Record]) -> Iterator[str]:
@@ -173,10 +152,4 @@ def _samples(validations: Sequence[Record]) -> Iterator[str]:
             if number < len(record["samples"]) and record["samples"][number][2] != before:
                 before = record["samples"][number][2]
                 changes.append((f"step {record['step']:,}", before))
-        yield _table([], [*rows, *reversed(changes)])
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, kind: str = "") -> str:
-    head = "".join(f"<th>{escape(name)}</th>" for name in heads)
-    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-    return f'<div class="wide"><table class="{kind}"><tr>{head}</tr>{body}</table></div>'
+        yield html_table([], [*rows, *reversed(changes)])

@@ -1,6 +1,6 @@
 """Line charts as SVG: part of a page, without a library and without a network.
 
-A page that shows them defines the colors ``--ink``, ``--faint``, ``--line-0`` and ``--line-1`` in its style.
+The colors ``--ink``, ``--faint`` and ``--line-0`` to ``--line-5`` are those of the page that shows them.
 """
 
 import math
@@ -10,7 +10,14 @@ from typing import NamedTuple
 
 _WIDTH, _HEIGHT = 520, 240
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 12, 26, 34
+_LETTER, _NAME_ROW = 7, 16
+"""Width of a letter, about, and height of a row of names below a chart."""
+
 _MOST_POINTS = 300
+
+MOST_LINES = 6
+"""Of one chart: so many colors are far enough from each other."""
+
 _LEAST_SPAN = 0.05
 """Of the greatest value: smaller differences are not blown up to the height of a chart."""
 
@@ -31,16 +38,19 @@ def line_chart(title: str, lines: Sequence[Line], *, x_name: str) -> str:
 
     Args:
         title: What stands above it, and is read aloud.
-        lines: At most two.
+        lines: At most ``MOST_LINES``.
         x_name: What is counted from left to right.
     """
     lines = [Line(name, _thinned(points)) for name, points in lines if points]
     if not lines:
         return ""
+    names = _places_of_names([line.name for line in lines]) if len(lines) > 1 else []
+    bottom = _HEIGHT - _BOTTOM
+    height = _HEIGHT + (_NAME_ROW * (names[-1][1] + 1) if names else 0)
     x_axis = _Axis.of([x for line in lines for x, _ in line.points], _LEFT, _WIDTH - _RIGHT)
-    y_axis = _Axis.of([y for line in lines for _, y in line.points], _HEIGHT - _BOTTOM, _TOP)
+    y_axis = _Axis.of([y for line in lines for _, y in line.points], bottom, _TOP)
     parts = [
-        f'<svg role="img" viewBox="0 0 {_WIDTH} {_HEIGHT}" xmlns="http://www.w3.org/2000/svg">',
+        f'<svg role="img" viewBox="0 0 {_WIDTH} {height}" xmlns="http://www.w3.org/2000/svg">',
         f"<title>{escape(title)}</title>",
         f'<text x="{_LEFT}" y="15" fill="var(--ink)" font-weight="600">{escape(title)}</text>',
     ]
@@ -62,7 +72,12 @@ def line_chart(title: str, lines: Sequence[Line], *, x_name: str) -> str:
         f"{escape(x_name)}</text>"
     )
     for number, line in enumerate(lines):
-        parts += _drawn(line, number, x_axis, y_axis, named=len(lines) > 1)
+        parts += _drawn(line, number, x_axis, y_axis)
+    parts += [
+        f'<text x="{x}" y="{_HEIGHT + 12 + _NAME_ROW * row}" fill="var(--line-{number})">'
+        f"{escape(lines[number].name)}</text>"
+        for number, (x, row) in enumerate(names)
+    ]
     return "".join([*parts, "</svg>"])
 
 
@@ -94,8 +109,20 @@ class _Axis(NamedTuple):
         return [number * step for number in range(first, last + 1)]
 
 
-def _drawn(line: Line, number: int, x_axis: _Axis, y_axis: _Axis, *, named: bool) -> list[str]:
-    """Return a line with its marks and, where there are several, its name."""
+def _places_of_names(names: Sequence[str]) -> list[tuple[int, int]]:
+    """Return where names stand below a chart, side by side in rows: x, and the row from 0."""
+    places, x, row = [], _LEFT, 0
+    for name in names:
+        width = _LETTER * len(name) + 2 * _LETTER
+        if x > _LEFT and x + width > _WIDTH:
+            x, row = _LEFT, row + 1
+        places.append((x, row))
+        x += width
+    return places
+
+
+def _drawn(line: Line, number: int, x_axis: _Axis, y_axis: _Axis) -> list[str]:
+    """Return a line with its marks."""
     color = f"var(--line-{number})"
     places = [(x_axis.place(x), y_axis.place(y)) for x, y in line.points]
     path = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
@@ -106,11 +133,6 @@ def _drawn(line: Line, number: int, x_axis: _Axis, y_axis: _Axis, *, named: bool
             f"<title>{escape(line.name)} {_number(value)} at {_number(at)}</title></circle>"
             for (x, y), (at, value) in zip(places, line.points, strict=True)
         ]
-    if named:
-        parts.append(
-            f'<text x="{_WIDTH - _RIGHT}" y="{15 + 15 * number}" text-anchor="end" fill="{color}">'
-            f"{escape(line.name)}</text>"
-        )
     return parts
 
 
