@@ -9,13 +9,14 @@ from itertools import islice
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from dragoman.bundle import Bundle
 from dragoman.config import SearchConfig
 from dragoman.data import by_length, pad
 from dragoman.errors import UsageError
 from dragoman.model import AttentionWeights, CachedDecoder
-from dragoman.search import Hypothesis, search
+from dragoman.search import Decoder, Hypothesis, search
 from dragoman.text.ids import END
 
 WINDOW = 1_024
@@ -71,17 +72,19 @@ class Translation:
 
 @dataclass(frozen=True)
 class Attention:
-    """The attention of one source and its translation.
+    """What happens in the model while it reads one source and writes its translation.
 
     Attributes:
         source_pieces: Pieces of the source, with its end.
         target_pieces: Pieces of the translation, with its end.
         weights: Encoder, decoder and cross-attention of each layer, (1, heads, queries, memory) each.
+        logprob_TV: Log-probability of every piece in place of each target piece, in nats.
     """
 
     source_pieces: tuple[str, ...]
     target_pieces: tuple[str, ...]
     weights: AttentionWeights
+    logprob_TV: Tensor
 
 
 _EMPTY = Alternative("", 0.0, (), (), finished=True)
@@ -93,12 +96,19 @@ class Translator:
     Args:
         bundle: The model.
         before_batch: Called before each batch of sentences; what it raises ends the translation.
+        wrap: Returns what search asks in place of the model's decoder.
 
     Raises:
         UsageError: The model writes trees.
     """
 
-    def __init__(self, bundle: Bundle, *, before_batch: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        bundle: Bundle,
+        *,
+        before_batch: Callable[[], None] = lambda: None,
+        wrap: Callable[[Decoder], Decoder] = lambda decoder: decoder,
+    ) -> None:
         if bundle.config.data.task != "translation":
             raise UsageError(
                 "this model was trained to parse; it writes trees and no text",
@@ -106,6 +116,7 @@ class Translator:
             )
         self.bundle = bundle
         self._before_batch = before_batch
+        self._wrap = wrap
         self._model = bundle.model
         self._tokenizer = bundle.tokenizer
 
@@ -167,19 +178,29 @@ class Translator:
         ]
 
     @torch.inference_mode()
-    def attention(self, source: str, translation: Alternative) -> Attention:
-        """Return the attention weights with which the model reads a source and writes a translation.
+    def attention(self, source: str, translation: Alternative | str) -> Attention:
+        """Return what happens in the model while it reads a source and writes a translation.
 
-        The source must be short enough to be read at once.
+        Args:
+            source: Short enough to be read at once.
+            translation: One of the model, or any text.
         """
         ids = self._tokenizer.encode(source)
-        target = self._tokenizer.encode(translation.text)
+        if isinstance(translation, str):
+            target = self._tokenizer.encode(translation)
+        else:
+            target = self._tokenizer.tokens(translation.pieces)
         device, weights = self._model.output_weight_VD.device, AttentionWeights()
         source_BS = pad([ids], end=END, padding=self._model.source_padding).to(device)
         input_BT = torch.tensor([[self._model.padding, *target]], device=device)
-        self._model.decode(input_BT, self._model.encode(source_BS, weights), weights)
+        x_BTD = self._model.decode(input_BT, self._model.encode(source_BS, weights), weights)
+        logprob_TV = self._model.logits(x_BTD)[0].float().log_softmax(dim=-1)
+        logprob_TV[:, self._tokenizer.impossible] = -torch.inf
         return Attention(
-            (*self._tokenizer.pieces(ids), "</s>"), (*self._tokenizer.pieces(target), "</s>"), weights
+            (*self._tokenizer.pieces(ids), "</s>"),
+            (*self._tokenizer.pieces(target), "</s>"),
+            weights,
+            logprob_TV,
         )
 
     def _parts(self, text: str) -> list[list[int]]:
@@ -218,7 +239,7 @@ class Translator:
         if self.bundle.config.model.positions in ("learned", "table"):
             limit_B = limit_B.clamp(max=self.bundle.config.model.max_positions)
         decoder = CachedDecoder(model, model.encode(source_BS), config.beam_size, self._tokenizer.impossible)
-        return search(decoder, start=model.padding, end=END, limit_B=limit_B, config=config)
+        return search(self._wrap(decoder), start=model.padding, end=END, limit_B=limit_B, config=config)
 
     def _assemble(
         self, text: str, parts: list[list[int]], found: list[list[Hypothesis]], config: SearchConfig

@@ -264,6 +264,18 @@ class Tokenizer:
         """
         return [self._pieces[token] for token in self._checked(tokens)]
 
+    def tokens(self, pieces: Iterable[str]) -> list[int]:
+        """Return the tokens of pieces as ``pieces`` gives them.
+
+        Raises:
+            ValueError: A piece is not in the vocabulary.
+        """
+        known = {piece: token for token, piece in enumerate(self._pieces)}
+        pieces = list(pieces)
+        if strange := next((piece for piece in pieces if piece not in known), None):
+            raise ValueError(f"piece {strange!r} is not in the vocabulary of {len(self._pieces):,}")
+        return [known[piece] for piece in pieces]
+
     def _checked(self, tokens: Iterable[int]) -> list[int]:
         tokens = list(tokens)
         for token in tokens:
