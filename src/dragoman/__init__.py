@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         evaluate_trees,
         train,
     )
+    from dragoman.run.explaining import Explainer
     from dragoman.translator import Translator
     from dragoman.trees import format_tree, read_trees
     from dragoman.visualize import draw_tree, tree_svg
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "EvaluateOptions",
     "Evaluation",
+    "Explainer",
     "Parse",
     "ParsedTree",
     "Parser",
@@ -48,6 +50,7 @@ __version__ = "0.1.0"
 _MODULES = {
     "EvaluateOptions": "dragoman.run",
     "Evaluation": "dragoman.run",
+    "Explainer": "dragoman.run.explaining",
     "Parse": "dragoman.parser",
     "ParsedTree": "dragoman.parser",
     "Parser": "dragoman.parser",

@@ -1,0 +1,75 @@
+"""The texts that a piece is repeated on: those that were given, or generated ones."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dragoman.errors import UsageError
+from dragoman.reproduce.request import Request
+from dragoman.run.demo_corpus import NUM_GENERATED, generated_pairs
+from dragoman.storage.durable import checksum_of, replace_durably
+from dragoman.text import Pair
+
+_NUM_TINY = 400
+"""Pairs of a rehearsal."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Texts:
+    """Pairs to train on, to choose by, and to score."""
+
+    train: Sequence[Path]
+    dev: Sequence[Path]
+    test: Sequence[Path]
+    about: str
+    """What they are, in words."""
+    tokenized: bool = False
+
+    def checksums(self) -> tuple[tuple[str, str], ...]:
+        """Return the name and the SHA-256 of each file."""
+        return tuple((path.name, checksum_of(path)) for path in (*self.train, *self.dev, *self.test))
+
+
+def given_or_generated(request: Request) -> Texts:
+    """Return the texts of a request; where none were given, the embedded corpus, written into its folder.
+
+    Raises:
+        UsageError: The full scale has no corpus, or development pairs are missing.
+    """
+    if request.corpus:
+        if not request.dev:
+            raise UsageError(
+                "--corpus needs --dev: rows are compared on the same development pairs",
+                hint="name development pairs by --dev, in the same form",
+            )
+        names = " and ".join(path.name for path in request.corpus)
+        return Texts(train=request.corpus, dev=request.dev, test=request.test, about=names)
+    if request.scale == "full":
+        raise UsageError(
+            "the full scale needs the paper's corpus",
+            hint="name it by --corpus and --dev",
+        )
+    number = _NUM_TINY if request.scale == "tiny" else NUM_GENERATED
+    folder = request.out / "corpus"
+    files = {
+        part: [folder / f"{part}.{side}" for side in ("src", "tgt")] for part in ("train", "dev", "test")
+    }
+    if not all(path.exists() for paths in files.values() for path in paths):
+        request.told(f"generating {number:,} pairs of everyday sentences")
+        pairs = generated_pairs(number)
+        half = len(pairs.held_out) // 2
+        _write(files["train"], pairs.train)
+        _write(files["dev"], pairs.held_out[:half])
+        _write(files["test"], pairs.held_out[half:])
+    return Texts(
+        train=files["train"],
+        dev=files["dev"],
+        test=files["test"],
+        about=f"{number:,} generated pairs of everyday sentences",
+    )
+
+
+def _write(paths: Sequence[Path], pairs: Sequence[Pair]) -> None:
+    paths[0].parent.mkdir(parents=True, exist_ok=True)
+    for side, path in enumerate(paths):
+        replace_durably(path, "".join(f"{pair[side]}\n" for pair in pairs).encode())

@@ -1,0 +1,65 @@
+"""The pieces of the paper by name, and the call that repeats one and keeps it."""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import NamedTuple
+
+from dragoman.errors import UsageError
+from dragoman.reproduce.findings import Piece
+from dragoman.reproduce.record import read_record, write_record
+from dragoman.reproduce.request import SCALES, Request
+
+
+class Known(NamedTuple):
+    """A piece that can be repeated."""
+
+    about: str
+    """What it is, in a line."""
+    function: str
+    """The function that repeats it, after its module in this package."""
+    trains: bool
+    """Whether it trains models, so that a corpus, seeds, jobs and keys mean something."""
+
+
+PIECES = {
+    "checks": Known("six checks of what the paper claims", "checks.repeat_checks", trains=False),
+    "table1": Known(
+        "what types of layers cost, and how far they reach", "table1.repeat_table1", trains=False
+    ),
+    "table2": Known("translation: quality and cost of training", "table2.repeat_table2", trains=True),
+    "table3": Known("variations of the model", "table3.repeat_table3", trains=True),
+    "table4": Known("constituency parsing", "table4.repeat_table4", trains=True),
+    "figures": Known("what attention heads look at", "figures.repeat_figures", trains=True),
+}
+"""All pieces, in the order of the paper."""
+
+
+def reproduce(request: Request) -> tuple[Piece, bool]:
+    """Repeat a piece of the paper, or show it where the folder holds it already.
+
+    A piece that was interrupted goes on where it stopped.
+
+    Returns:
+        What was found, and whether the folder held it already.
+
+    Raises:
+        UsageError: There is no such piece or scale, or the folder holds another result.
+        DragomanError: Whatever a training or a corpus raises.
+    """
+    known = PIECES.get(request.what)
+    if known is None:
+        raise UsageError(f"{request.what}: the pieces are {', '.join(PIECES)}", hint="name one of them")
+    if request.scale not in SCALES:
+        raise UsageError(
+            f"--scale {request.scale}: the scales are {', '.join(SCALES)}", hint="name one of them"
+        )
+    if not known.trains and (request.corpus or request.dev or request.test or request.settings):
+        raise UsageError(f"{request.what} trains nothing on a corpus", hint="leave corpus and keys out")
+    asked = request.asked()
+    if (found := read_record(request.out, asked)) is not None:
+        return found, True
+    module, _, name = known.function.partition(".")
+    repeat: Callable[[Request], Piece] = getattr(import_module(f"dragoman.reproduce.{module}"), name)
+    piece = repeat(request)
+    write_record(request.out, piece, asked)
+    return piece, False

@@ -1,0 +1,62 @@
+"""What is asked for when a piece of the paper is repeated."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from dragoman.run import Reporter
+
+Scale = Literal["tiny", "laptop", "small", "full"]
+
+SCALES: Mapping[Scale, str] = {
+    "tiny": "a rehearsal in seconds, whose numbers mean nothing",
+    "laptop": "two cores, minutes to hours",
+    "small": "one GPU, hours",
+    "full": "the paper's own setting",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """A piece that is to be repeated."""
+
+    what: str
+    """The name of the piece."""
+    out: Path
+    """Its folder."""
+    scale: Scale = "laptop"
+    corpus: Sequence[Path] = ()
+    """Training pairs or trees, as for ``dragoman train``; left out, what the piece says."""
+    dev: Sequence[Path] = ()
+    test: Sequence[Path] = ()
+    silver: Sequence[Path] = ()
+    """Trees that a machine has made, for the semi-supervised setting of Table 4."""
+    model: Path | None = None
+    """A model that is there already, for the figures."""
+    seeds: int = 1
+    """Trainings of each model, with seeds from 1."""
+    jobs: int = 1
+    """Trainings at the same time."""
+    settings: Sequence[str] = ()
+    """Single keys over those of the piece, as ``train.max_steps=500``."""
+    told: Callable[[str], None] = lambda _: None
+    """Hears what is being done."""
+    reporter: Reporter = field(default_factory=Reporter)
+    """Hears how each training goes, unless several go on at a time."""
+    stop_requested: Callable[[], bool] = lambda: False
+    """Asked after each step of a training; True saves and ends all."""
+
+    def asked(self) -> dict[str, Any]:
+        """Return all that the result depends on, as plain values."""
+        return {
+            "what": self.what,
+            "scale": self.scale,
+            **{
+                name: [str(path) for path in getattr(self, name)]
+                for name in ("corpus", "dev", "test", "silver")
+            },
+            "model": None if self.model is None else str(self.model),
+            "seeds": self.seeds,
+            "settings": list(self.settings),
+        }

@@ -1,0 +1,231 @@
+"""Table 3: variations of the Transformer, each a training of its own."""
+
+from collections.abc import Sequence
+from statistics import mean, stdev
+from typing import Any
+
+import numpy as np
+import torch
+
+from dragoman.config import read_config
+from dragoman.model import Transformer
+from dragoman.model.arithmetic import num_parameters
+from dragoman.reproduce.corpus import Texts, given_or_generated
+from dragoman.reproduce.findings import Cell, Finding, Piece, Table
+from dragoman.reproduce.paper import TABLE3, Variation
+from dragoman.reproduce.request import Request
+from dragoman.reproduce.trainings import Trained, Training, shrunk, train_all
+
+CONFORMING_VOCABULARY, BIG_VOCABULARY = 40_960, 36_000
+"""With them the counts of parameters round to the printed ones; the big row fits another one."""
+
+FACTORS = {"tiny": 16, "laptop": 8, "small": 1, "full": 1}
+"""By how much widths shrink."""
+
+BASE = {
+    "model.d_model": 512,
+    "model.d_ff": 2048,
+    "model.num_heads": 8,
+    "model.d_k": 64,
+    "model.d_v": 64,
+}
+
+SETTINGS = {
+    "tiny": (
+        "model.vocabulary_size=320",
+        "train.max_steps=4",
+        "train.warmup_steps=2",
+        "train.batch_tokens=400",
+        "train.validation_interval_steps=4",
+        "train.validation_sentences=4",
+        "search.beam_size=1",
+        "search.extra_length=2",
+    ),
+    "laptop": (
+        "model.vocabulary_size=4000",
+        "train.max_steps=1500",
+        "train.warmup_steps=300",
+        "train.peak_rate=0.004",
+        "train.batch_tokens=2048",
+        "train.validation_interval_steps=500",
+    ),
+    "small": (
+        "model.vocabulary_size=16000",
+        "train.max_steps=20000",
+        "train.warmup_steps=2000",
+        "train.validation_interval_steps=2000",
+    ),
+    "full": ("train.validation_interval_steps=5000",),
+}
+"""Keys of every row, beside those of the row itself."""
+
+_ALIKE = 0.01
+"""Share of the perplexity: rows nearer than that are not told apart."""
+
+
+def repeat_table3(request: Request) -> Piece:
+    """Train every row and set it beside the paper's.
+
+    Source: Vaswani et al. (2017), §6.2 and Table 3.
+    """
+    texts = given_or_generated(request)
+    trainings = {
+        (variation.name, seed): _training(request, texts, variation, seed)
+        for variation in TABLE3
+        for seed in range(1, request.seeds + 1)
+    }
+    found = train_all(list(trainings.values()), request)
+    rows = [
+        [found[trainings[variation.name, seed].name] for seed in range(1, request.seeds + 1)]
+        for variation in TABLE3
+    ]
+    piece = _piece(request, texts, rows)
+    return piece.unjudged() if request.scale == "tiny" else piece
+
+
+def parameter_table() -> Table:
+    """Return the number of parameters of each row, counted on the model itself, beside the printed one."""
+    rows: list[list[Cell]] = []
+    for variation in TABLE3:
+        vocabulary = BIG_VOCABULARY if variation.row == "big" else CONFORMING_VOCABULARY
+        keys = {key: value for key, value in variation.keys.items() if key.startswith("model.")}
+        settings = [f"model.vocabulary_size={vocabulary}", *shrunk(keys, 1)]
+        with torch.device("meta"):
+            model = Transformer(read_config(recipe=None, file=None, settings=settings).model)
+        count = num_parameters(model)
+        rows.append(
+            [variation.row, variation.change, vocabulary, count, round(count / 1e6, 2), variation.millions]
+        )
+    return Table(
+        name="parameters",
+        title="Parameters of each row",
+        heads=["row", "change", "vocabulary", "parameters", "millions", "printed"],
+        rows=rows,
+    )
+
+
+def _training(request: Request, texts: Texts, variation: Variation, seed: int) -> Training:
+    keys = BASE | {key: value for key, value in variation.keys.items() if key.startswith("model.")}
+    settings = [*shrunk(keys, FACTORS[request.scale]), *SETTINGS[request.scale]]
+    own = {key: value for key, value in variation.keys.items() if not key.startswith("model.")}
+    if request.scale != "full":
+        own.pop("train.max_steps", None)  # all rows see the same number of pairs
+    settings += [*shrunk(own, 1), "train.average_checkpoints=1", "data.test_pairs=0", f"train.seed={seed}"]
+    if texts.tokenized:
+        settings.append("data.tokenized=true")
+    name = f"{variation.name}, seed {seed}"
+    return Training(
+        name=name,
+        folder=request.out / "trainings" / variation.name / f"seed-{seed}",
+        corpus=texts.train,
+        dev=texts.dev,
+        settings=[*settings, *request.settings],
+    )
+
+
+def _piece(request: Request, texts: Texts, rows: Sequence[Sequence[Trained]]) -> Piece:
+    perplexity = [mean(one.dev_scores["perplexity"] for one in seeds) for seeds in rows]
+    bleu = [mean(one.dev_scores["bleu"] for one in seeds) for seeds in rows]
+    spread = [_spread(seeds, "perplexity") for seeds in rows]
+    printed = [variation.perplexity for variation in TABLE3]
+    ranks = rank_correlation(perplexity, printed), rank_correlation(bleu, [one.bleu for one in TABLE3])
+    factor = FACTORS[request.scale]
+    minutes = sum(one.minutes for seeds in rows for one in seeds)
+    return Piece(
+        title="Table 3: variations of the architecture",
+        text=[
+            f"Each row is the base model with one thing changed, trained from scratch on {texts.about}. It "
+            "is scored on the development pairs by beam search, without averaging, as in the paper.",
+            f"Widths are the paper's divided by {factor}; every row makes the same number of steps, big too."
+            if factor > 1
+            else "Widths are the paper's.",
+            f"Seeds of each row: {request.seeds}; {minutes:.0f} minutes of training in all. ± is the "
+            "standard deviation over the seeds: rows that differ by less are not told apart.",
+        ],
+        findings=[
+            Finding(
+                "the ranking of the rows by perplexity (Table 3)",
+                f"rank correlation with the paper's {ranks[0]:.2f} by perplexity and {ranks[1]:.2f} by BLEU",
+                ranks[0] > 0.5,
+            ),
+            *_letter_findings(perplexity, spread),
+        ],
+        tables=[
+            Table(
+                name="table3",
+                title="Table 3, the paper's and ours",
+                heads=["row", "change", "PPL, paper", "BLEU, paper", "PPL", "±", "BLEU", "±", "minutes"],
+                rows=[
+                    [
+                        variation.row,
+                        variation.change,
+                        variation.perplexity,
+                        variation.bleu,
+                        round(perplexity[i], 3),
+                        _rounded(spread[i], 3),
+                        round(bleu[i], 2),
+                        _rounded(_spread(rows[i], "bleu"), 2),
+                        round(mean(one.minutes for one in rows[i]), 1),
+                    ]
+                    for i, variation in enumerate(TABLE3)
+                ],
+            ),
+            parameter_table(),
+        ],
+        files=texts.checksums(),
+    )
+
+
+def _rounded(value: float | None, digits: int) -> float | None:
+    return None if value is None else round(value, digits)
+
+
+def _spread(seeds: Sequence[Trained], score: str) -> float | None:
+    return stdev(one.dev_scores[score] for one in seeds) if len(seeds) > 1 else None
+
+
+CLAIMS: Sequence[tuple[str, str, str]] = (
+    ("a single head is worse than the best number of heads (row A)", "A-h1", "base"),
+    ("too many heads are worse too (row A)", "A-h32", "base"),
+    ("a smaller d_k hurts (row B)", "B-d_k16", "base"),
+    ("fewer layers are worse (row C)", "C-N2", "C-N4"),
+    ("a narrower model is worse (row C)", "C-d_model256", "base"),
+    ("a narrower feed-forward network is worse (row C)", "C-d_ff1024", "C-d_ff4096"),
+    ("dropout helps (row D)", "D-P_drop0.0", "base"),
+    ("label smoothing hurts perplexity (row D)", "D-e_ls0.2", "D-e_ls0.0"),
+)
+"""What §6.2 says, and the two rows of which the first has the greater perplexity."""
+
+
+def _letter_findings(perplexity: Sequence[float], spread: Sequence[float | None]) -> list[Finding]:
+    place = {variation.name: i for i, variation in enumerate(TABLE3)}
+    findings = []
+    for claim, worse, better in CLAIMS:
+        i, j = place[worse], place[better]
+        noise = max(spread[i] or 0.0, spread[j] or 0.0, _ALIKE * perplexity[j])
+        gap = perplexity[i] - perplexity[j]
+        told = None if abs(gap) <= noise else gap > 0
+        measured = f"{worse} {perplexity[i]:.2f}, {better} {perplexity[j]:.2f}"
+        findings.append(Finding(claim, measured + (", too near to be told" if told is None else ""), told))
+    i, j = place["E-learned-positions"], place["base"]
+    gap = abs(perplexity[i] / perplexity[j] - 1)
+    findings.append(
+        Finding(
+            "learned positions do nearly as well as sinusoids (row E)",
+            f"perplexity {perplexity[i]:.2f} and {perplexity[j]:.2f}",
+            gap < 0.05,
+        )
+    )
+    return findings
+
+
+def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float:
+    """Return Spearman's rank correlation; equal values share their mean rank, and with no order it is 0."""
+    if min(len(set(one)), len(set(other))) < 2:
+        return 0.0
+    return float(np.corrcoef(_ranks(one), _ranks(other))[0, 1])
+
+
+def _ranks(values: Sequence[float]) -> "np.ndarray[Any, np.dtype[np.float64]]":
+    array = np.asarray(values, np.float64)
+    return np.array([(array < value).sum() + ((array == value).sum() + 1) / 2 for value in array], np.float64)

@@ -1,0 +1,200 @@
+"""Many trainings that differ in a few keys: one after the other or side by side, each resumable."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+import torch
+
+from dragoman.config import AUTO, read_config
+from dragoman.errors import ConfigError
+from dragoman.model.arithmetic import forward_flops
+from dragoman.reproduce.request import Request
+from dragoman.run import Reporter, TrainOptions, train
+from dragoman.run.reporter import Plan, Probe
+from dragoman.storage.durable import replace_durably
+from dragoman.train.run import StopRequestedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """One training."""
+
+    name: str
+    """What it is called, also in its folder's name."""
+    folder: Path
+    corpus: Sequence[Path]
+    dev: Sequence[Path]
+    settings: Sequence[str]
+    recipe: str = "base"
+    silver: Sequence[Path] = ()
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a training has come to."""
+
+    dev_scores: Mapping[str, float]
+    """Scores of the kept model on the development pairs."""
+    minutes: float
+    flops: float
+    """Executed operations, forward and backward."""
+    sustained_flops: float
+    """Float32 operations a second that the device sustains."""
+    num_steps: int
+
+    @property
+    def paper_flops(self) -> float:
+        """Cost as the paper counts it: time times sustained operations (§6.1)."""
+        return 60 * self.minutes * self.sustained_flops
+
+
+_RESULT = "trained.json"
+_WIDTHS = ("model.d_model", "model.d_ff", "model.d_k", "model.d_v")
+
+
+def train_all(trainings: Sequence[Training], request: Request) -> dict[str, Trained]:
+    """Make all trainings that are not finished yet, and return by name what they have come to.
+
+    Args:
+        trainings: With different folders.
+        request: How many at the same time, who hears of them, and who may stop them.
+
+    Raises:
+        StopRequestedError: A stop was requested; all is saved.
+    """
+    found = {one.name: known for one in trainings if (known := _known(one)) is not None}
+    waiting = [training for training in trainings if training.name not in found]
+    if found and waiting:
+        request.told(f"{len(found)} of {len(trainings)} trainings are finished already")
+    if waiting and request.scale != "tiny":
+        request.told(predicted_cost(waiting, request.jobs))
+    if request.jobs == 1:
+        for number, training in enumerate(waiting, start=len(found) + 1):
+            request.told(f"training {number} of {len(trainings)}: {training.name}")
+            found[training.name] = run_training(training, request.reporter, request.stop_requested)
+        return found
+    threads = max(1, torch.get_num_threads() // request.jobs)
+    with ProcessPoolExecutor(request.jobs, mp_context=get_context("spawn")) as pool:
+        running: dict[Future[Trained], str] = {
+            pool.submit(_in_process, training, threads): training.name for training in waiting
+        }
+        for done in as_completed(running):
+            found[running[done]] = done.result()
+            request.told(f"{len(found)} of {len(trainings)} trainings are finished: {running[done]}")
+    return found
+
+
+def run_training(
+    training: Training,
+    reporter: Reporter | None = None,
+    stop_requested: Callable[[], bool] = lambda: False,
+) -> Trained:
+    """Train, or go on where an earlier call was stopped, and keep the result.
+
+    Raises:
+        StopRequestedError: A stop was requested; the training is saved.
+    """
+    outcome = train(
+        training.corpus,
+        training.folder,
+        _options(training),
+        reporter=reporter,
+        stop_requested=stop_requested,
+    )
+    if outcome.reason == "interrupted":
+        raise StopRequestedError
+    trained = Trained(
+        dict(outcome.dev_scores),
+        outcome.progress.seconds / 60,
+        outcome.progress.flops,
+        outcome.sustained_flops,
+        outcome.progress.step,
+    )
+    replace_durably(training.folder / _RESULT, (json.dumps(trained.__dict__, indent=2) + "\n").encode())
+    return trained
+
+
+def _options(training: Training, *, dry_run: bool = False) -> TrainOptions:
+    return TrainOptions(
+        recipe=training.recipe,
+        settings=training.settings,
+        dev=training.dev,
+        silver=training.silver,
+        resume=True,
+        dry_run=dry_run,
+    )
+
+
+class _Measured(Reporter):
+    """Remembers what a dry run has measured."""
+
+    def __init__(self) -> None:
+        self.plan: Plan | None = None
+        self.probe: Probe | None = None
+
+    def probed(self, plan: Plan, probe: Probe) -> None:
+        self.plan, self.probe = plan, probe
+
+
+def predicted_cost(trainings: Sequence[Training], jobs: int) -> str:
+    """Return in words what trainings are going to take: some steps of the first are measured.
+
+    The others are taken to need as much more time as they have more operations.
+    """
+    measured = _Measured()
+    first = trainings[0]
+    train(first.corpus, first.folder, _options(first, dry_run=True), reporter=measured)
+    plan, probe = measured.plan, measured.probe
+    if plan is None or probe is None or not probe.num_steps:
+        return f"{len(trainings)} trainings; what they take could not be measured"
+    of_first = _flops(first)
+    share = sum(_flops(one) for one in trainings) / of_first
+    steps = plan.num_steps - plan.num_steps_done
+    seconds = steps * probe.seconds_per_step + plan.num_validations * probe.seconds_per_validation
+    operations = share * plan.num_steps * plan.step_flops
+    together = " one after the other" if jobs == 1 else f", {jobs} at a time on the same device"
+    return (
+        f"{len(trainings)} trainings{together}: about {share * seconds / 3600:.1f} hours, {operations:.1e} "
+        f"operations; as the paper prices it {share * seconds * probe.sustained_flops:.1e}"
+    )
+
+
+def _flops(training: Training) -> float:
+    """Return a number in proportion to the operations of a training."""
+    if training.recipe == AUTO:
+        return 1.0
+    config = read_config(recipe=training.recipe, file=None, settings=training.settings)
+    return forward_flops(config.model, 1, 30, 30) * config.train.batch_tokens * config.train.max_steps
+
+
+def _in_process(training: Training, threads: int) -> Trained:
+    torch.set_num_threads(threads)
+    return run_training(training)
+
+
+def _known(training: Training) -> Trained | None:
+    with suppress(OSError, ValueError, TypeError):
+        return Trained(**json.loads((training.folder / _RESULT).read_bytes()))
+    return None
+
+
+def shrunk(keys: Mapping[str, object], factor: int) -> list[str]:
+    """Return settings with widths divided by a factor; the number of heads and layers stays.
+
+    Raises:
+        ConfigError: A width is not divisible.
+    """
+    return [f"{key}={_narrowed(key, value, factor)}" for key, value in keys.items()]
+
+
+def _narrowed(key: str, value: object, factor: int) -> object:
+    if key not in _WIDTHS or not isinstance(value, int):
+        return value
+    if value % factor:
+        raise ConfigError(f"{key}={value} is not divisible by {factor}", hint="choose another factor")
+    return value // factor

@@ -1,0 +1,215 @@
+"""The pieces of the paper, repeated at the smallest scale: that they end, tell and keep what they found."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dragoman.errors import UsageError
+from dragoman.reproduce import Finding, Piece, Request, Table, reproduce
+from dragoman.reproduce.checks import repeat_checks
+from dragoman.reproduce.paper import TABLE2, TABLE3, TABLE4
+from dragoman.reproduce.record import read_record, write_record
+from dragoman.reproduce.table1 import repeat_table1
+from dragoman.reproduce.table3 import parameter_table
+from dragoman.reproduce.trainings import shrunk
+from grammar_trees import grammar_trees
+
+pytestmark = pytest.mark.untraced
+
+
+def request(what: str, out: Path, **changes: Any) -> Request:
+    return Request(what=what, out=out, scale="tiny", **changes)
+
+
+def test_the_claims_of_table_1_hold(tmp_path: Path) -> None:
+    """Counted costs, chains, paths and the crossing are what the paper says, at any scale."""
+    piece = repeat_table1(request("table1", tmp_path))
+
+    assert [finding for finding in piece.findings if finding.agrees is not True] == []
+    assert len(piece.findings) == 15
+
+
+def test_the_six_checks_hold(tmp_path: Path) -> None:
+    """Dimensions, cost of heads, complexity, paths, causality and variance agree with the paper."""
+    piece = repeat_checks(request("checks", tmp_path))
+    told = " ".join(finding.claim for finding in piece.findings)
+
+    assert [finding for finding in piece.findings[:-1] if finding.agrees is not True] == []
+    for word in ("QKᵀ", "heads", "cost", "n < d", "apart", "later", "variance", "gradients", "trains worse"):
+        assert word in told
+
+
+@pytest.mark.full
+def test_attention_without_its_scale_does_not_learn(tmp_path: Path) -> None:
+    """At d_k = 512 the loss stays above a nat where with the division it is nearly nothing."""
+    piece = repeat_checks(Request(what="checks", out=tmp_path, scale="laptop"))
+
+    assert piece.agrees
+
+
+def test_parameters_are_the_printed_ones() -> None:
+    """Every count of Table 3 rounds to the paper's, but for 52.48, which it prints as 53."""
+    for row, change, _, count, millions, printed in parameter_table().rows:
+        assert isinstance(count, int)
+        assert millions == round(count / 1e6, 2)
+        if printed is not None:
+            assert abs(count / 1e6 - float(printed)) < (0.6 if change == "d_ff=1024" else 0.5), row
+
+
+def test_the_paper_s_numbers_are_all_there() -> None:
+    """Rows of its tables, and some numbers that everybody knows."""
+    assert (len(TABLE2), len(TABLE3), len(TABLE4)) == (10, 20, 12)
+    assert TABLE2[-1][1:] == (28.4, 41.8, 2.3e19, 2.3e19)
+    assert {row.row for row in TABLE3} == {"base", "A", "B", "C", "D", "E", "big"}
+    assert max(one.f1 for one in TABLE4) == 93.3
+
+
+def test_widths_shrink_and_nothing_else() -> None:
+    """Heads and layers stay; a width that cannot be divided is refused."""
+    keys = {"model.d_model": 512, "model.num_heads": 8, "model.positions": "learned", "model.dropout": 0.1}
+
+    assert shrunk(keys, 8) == [
+        "model.d_model=64",
+        "model.num_heads=8",
+        "model.positions=learned",
+        "model.dropout=0.1",
+    ]
+
+
+def some_piece() -> Piece:
+    return Piece(
+        title="A <b>title</b>",
+        text=["A & B"],
+        findings=[Finding("claim", "measured", True), Finding("other", "x", None)],
+        tables=[Table(name="one", title="One", heads=["a", "b"], rows=[["x, y", 1], [None, 0.5]])],
+        charts=["<svg></svg>"],
+        files=(("data.txt", "00ff"),),
+    )
+
+
+def test_a_record_comes_back(tmp_path: Path) -> None:
+    """The folder holds a report, a CSV of each table, and all that it takes to show the piece again."""
+    piece, asked = some_piece(), {"what": "table1", "scale": "tiny"}
+    write_record(tmp_path / "out", piece, asked)
+    found = read_record(tmp_path / "out", asked)
+    rows = list(csv.reader((tmp_path / "out" / "one.csv").read_text(encoding="utf-8").splitlines()))
+    report = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    result = json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))
+
+    assert found is not None
+    assert (found.title, found.lines(), found.tables[0].texts()) == (
+        piece.title,
+        piece.lines(),
+        piece.tables[0].texts(),
+    )
+    assert rows == [["a", "b"], ["x, y", "1"], ["", "0.5"]]
+    assert "A &lt;b&gt;title&lt;/b&gt;" in report
+    assert result["environment"]["torch"]
+
+
+def test_a_record_of_other_settings_is_not_shown_as_this_one(tmp_path: Path) -> None:
+    """It is refused, with what is different."""
+    write_record(tmp_path, some_piece(), {"what": "table1", "scale": "tiny"})
+    with pytest.raises(UsageError, match=r"a result of other settings \(scale=tiny"):
+        read_record(tmp_path, {"what": "table1", "scale": "laptop"})
+
+
+def test_a_damaged_record_is_one_message(tmp_path: Path) -> None:
+    """It names the file."""
+    (tmp_path / "result.json").write_text("{", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"result\.json in it cannot be read"):
+        read_record(tmp_path, {})
+
+
+def test_table_2_trains_scores_and_prices(tmp_path: Path) -> None:
+    """Both models stand behind the paper's ten rows with scores and cost; a second call shows them."""
+    piece, was_there = reproduce(request("table2", tmp_path))
+    again, was_there_then = reproduce(request("table2", tmp_path))
+    rows = piece.tables[0].rows
+
+    assert (was_there, was_there_then) == (False, True)
+    assert len(rows) == 12
+    assert all(isinstance(row[-1], float) and row[-1] > 0 for row in rows[-2:])
+    assert again.lines() == piece.lines()
+    assert (tmp_path / "trainings" / "base" / "test.out").exists()
+
+
+def test_table_3_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
+    """Rows that are trained are not trained again, and a row is one key away from the base model."""
+    told: list[str] = []
+
+    class StopError(Exception):
+        """Ends the run."""
+
+    def stop_at_four(text: str) -> None:
+        told.append(text)
+        if text.startswith("training 4 of"):
+            raise StopError
+
+    with pytest.raises(StopError):
+        reproduce(request("table3", tmp_path, told=stop_at_four))
+    stamps = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("trained.json")}
+    told.clear()
+    piece, _ = reproduce(request("table3", tmp_path, told=told.append))
+    first = [line for line in told if "trainings are finished already" in line]
+
+    assert len(stamps) == 3
+    assert first == ["3 of 20 trainings are finished already"]
+    assert all(path.stat().st_mtime_ns == stamp for path, stamp in stamps.items())
+    assert len(piece.tables[0].rows) == 20
+    assert all(finding.agrees is None for finding in piece.findings)
+
+
+def test_table_4_parses_the_test_part(tmp_path: Path) -> None:
+    """The baseline and our row stand behind the paper's; every output is a tree."""
+    trees = grammar_trees(120, 1, depth=1)
+    parts = {"corpus": trees[:80], "dev": trees[80:100], "test": trees[100:]}
+    paths = {}
+    for name, part in parts.items():
+        path = tmp_path / f"{name}.mrg"
+        path.write_text("".join(f"{tree}\n" for tree in part), encoding="utf-8")
+        paths[name] = [path]
+    piece, _ = reproduce(request("table4", tmp_path / "out", **paths))
+    *_, baseline, ours = piece.tables[0].rows
+
+    assert len(piece.tables[0].rows) == 14
+    assert float(baseline[3]) > 0  # type: ignore[arg-type]
+    assert ours[0] == "this program"
+    assert "100.0 % of the outputs are trees" in piece.findings[0].measured
+
+
+def test_table_4_without_a_treebank_says_what_it_needs(tmp_path: Path) -> None:
+    """The message names the options."""
+    with pytest.raises(UsageError, match="needs a treebank in three parts") as error:
+        reproduce(request("table4", tmp_path))
+
+    assert "--corpus, --dev and --test" in str(error.value.hint)
+
+
+def test_the_figures_have_pages_and_pictures(tmp_path: Path) -> None:
+    """A page for each sentence, and an SVG of the head that reaches farthest and of the sharpest."""
+    piece, _ = reproduce(request("figures", tmp_path))
+    names = {path.name for path in tmp_path.iterdir()}
+
+    assert {f"sentence-{i}{end}" for i in (1, 2, 3) for end in (".html", "-far.svg", "-sharp.svg")} < names
+    assert len(piece.tables[0].rows) == 6
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"what": "table9"}, "the pieces are checks, table1"),
+        ({"what": "checks", "settings": ["train.max_steps=3"]}, "checks trains nothing"),
+        ({"what": "table3", "scale": "full"}, "the full scale needs the paper's corpus"),
+        ({"what": "table3", "corpus": [Path("a.tsv")]}, "--corpus needs --dev"),
+    ],
+)
+def test_what_cannot_be_repeated_is_one_message(
+    tmp_path: Path, changes: dict[str, Any], message: str
+) -> None:
+    """Before any work, and with what would help."""
+    with pytest.raises(UsageError, match=message):
+        reproduce(Request(**({"out": tmp_path, "scale": "tiny"} | changes)))
