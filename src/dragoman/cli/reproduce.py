@@ -28,6 +28,12 @@ _WHAT = ("checks", "table1", "table2", "table3", "table4", "figures")
 @click.option("--corpus", multiple=True, type=_PATH, help="Training pairs or trees, as for 'dragoman train'.")
 @click.option("--dev", multiple=True, type=_PATH, help="Development pairs or trees, in the same form.")
 @click.option("--test", multiple=True, type=_PATH, help="Test pairs or trees, in the same form.")
+@click.option(
+    "--target",
+    type=click.Choice(["de", "fr"]),
+    default="de",
+    help="Full scale: translate from English to German, which is the default, or to French.",
+)
 @click.option("--silver", multiple=True, type=_PATH, help="table4: trees that a machine has made, mixed in.")
 @click.option("--model", type=_PATH, help="figures: a model that is there already, in place of a new one.")
 @click.option(
@@ -48,6 +54,7 @@ def command(
     corpus: tuple[Path, ...],
     dev: tuple[Path, ...],
     test: tuple[Path, ...],
+    target: str,
     silver: tuple[Path, ...],
     model: Path | None,
     seeds: int,
@@ -83,6 +90,7 @@ def command(
             corpus=corpus,
             dev=dev,
             test=test,
+            target=target,  # type: ignore[arg-type]
             silver=silver,
             model=model,
             seeds=seeds,

@@ -31,10 +31,12 @@ class Texts:
 
 
 def given_or_generated(request: Request) -> Texts:
-    """Return the texts of a request; where none were given, the embedded corpus, written into its folder.
+    """Return the texts of a request; where none were given, the paper's or generated ones, in its folder.
 
     Raises:
-        UsageError: The full scale has no corpus, or development pairs are missing.
+        UsageError: Development pairs are missing.
+        MissingDependencyError: The full scale obtains its corpus through a package that is not installed.
+        CorpusError: A download has failed.
     """
     if request.corpus:
         if not request.dev:
@@ -45,10 +47,9 @@ def given_or_generated(request: Request) -> Texts:
         names = " and ".join(path.name for path in request.corpus)
         return Texts(train=request.corpus, dev=request.dev, test=request.test, about=names)
     if request.scale == "full":
-        raise UsageError(
-            "the full scale needs the paper's corpus",
-            hint="name it by --corpus and --dev",
-        )
+        from dragoman.reproduce.wmt14 import obtain
+
+        return obtain(request.out / "corpus", request.target, request.told)
     number = _NUM_TINY if request.scale == "tiny" else NUM_GENERATED
     folder = request.out / "corpus"
     files = {

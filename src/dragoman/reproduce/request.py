@@ -30,6 +30,8 @@ class Request:
     """Training pairs or trees, as for ``dragoman train``; left out, what the piece says."""
     dev: Sequence[Path] = ()
     test: Sequence[Path] = ()
+    target: Literal["de", "fr"] = "de"
+    """The language into which the full scale translates from English."""
     silver: Sequence[Path] = ()
     """Trees that a machine has made, for the semi-supervised setting of Table 4."""
     model: Path | None = None
@@ -56,6 +58,7 @@ class Request:
                 name: [str(path) for path in getattr(self, name)]
                 for name in ("corpus", "dev", "test", "silver")
             },
+            "target": self.target,
             "model": None if self.model is None else str(self.model),
             "seeds": self.seeds,
             "settings": list(self.settings),

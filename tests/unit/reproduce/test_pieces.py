@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.errors import UsageError
+from dragoman.errors import MissingDependencyError, UsageError
 from dragoman.reproduce import Finding, Piece, Request, Table, reproduce
 from dragoman.reproduce.checks import repeat_checks
 from dragoman.reproduce.paper import TABLE2, TABLE3, TABLE4
@@ -132,6 +132,7 @@ def test_table_2_trains_scores_and_prices(tmp_path: Path) -> None:
 
     assert (was_there, was_there_then) == (False, True)
     assert len(rows) == 12
+    assert all(isinstance(row[5], float) for row in rows[-2:])
     assert all(isinstance(row[-1], float) and row[-1] > 0 for row in rows[-2:])
     assert again.lines() == piece.lines()
     assert (tmp_path / "trainings" / "base" / "test.out").exists()
@@ -198,12 +199,18 @@ def test_the_figures_have_pages_and_pictures(tmp_path: Path) -> None:
     assert len(piece.tables[0].rows) == 6
 
 
+def test_the_full_scale_obtains_the_paper_s_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the package that knows where it lies, one message says how to get it."""
+    monkeypatch.setattr("dragoman.reproduce.wmt14.find_spec", lambda _: None)
+    with pytest.raises(MissingDependencyError, match="obtained by mtdata"):
+        reproduce(Request(what="table2", out=tmp_path, scale="full", target="fr"))
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"what": "table9"}, "the pieces are checks, table1"),
         ({"what": "checks", "settings": ["train.max_steps=3"]}, "checks trains nothing"),
-        ({"what": "table3", "scale": "full"}, "the full scale needs the paper's corpus"),
         ({"what": "table3", "corpus": [Path("a.tsv")]}, "--corpus needs --dev"),
     ],
 )

@@ -1,0 +1,107 @@
+"""The paper's corpora: obtained step by step, from servers that stand in for the real ones."""
+
+import functools
+import http.server
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from sacrebleu import dataset
+from sacrebleu.dataset.plain_text import PlainTextDataset
+
+from dragoman.errors import CorpusError, MissingDependencyError
+from dragoman.reproduce import wmt14
+
+EN, DE = "The boats wait.\nWinter comes.\n", "Die Boote warten.\nDer Winter kommt.\n"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[str]:
+    """The address of a server with two test sets."""
+    folder = tmp_path / "server"
+    folder.mkdir()
+    for name in ("2013", "2014"):
+        (folder / f"{name}.en").write_text(EN, encoding="utf-8")
+        (folder / f"{name}.de").write_text(DE, encoding="utf-8")
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{running.server_address[1]}"
+        running.shutdown()
+
+
+@pytest.fixture
+def newstests(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sacrebleu's own download, with the addresses of the server."""
+    monkeypatch.setattr("sacrebleu.dataset.base.SACREBLEU_DIR", str(tmp_path / "cache"), raising=False)
+    monkeypatch.setenv("SACREBLEU", str(tmp_path / "cache"))
+    for name, year in (("wmt13", "2013"), ("wmt14/full", "2014")):
+        made = PlainTextDataset(
+            name,
+            data=[f"{server}/{year}.en", f"{server}/{year}.de"],
+            description="",
+            langpairs={
+                "en-de": [f"{name.replace('/', '_')}.{year}.en", f"{name.replace('/', '_')}.{year}.de"]
+            },
+        )
+        monkeypatch.setitem(dataset.DATASETS, name, made)
+
+
+class Downloader:
+    """Stands in for mtdata: writes what it would write, or fails."""
+
+    def __init__(self, folder: Path, code: int = 0) -> None:
+        self.folder, self.code = folder, code
+        self.commands: list[Sequence[str]] = []
+
+    def __call__(self, command: Sequence[str]) -> int:
+        self.commands.append(command)
+        if self.code == 0:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            (self.folder / "train.eng").write_text(EN, encoding="utf-8")
+            (self.folder / "train.deu").write_text(DE, encoding="utf-8")
+        return self.code
+
+
+@pytest.fixture
+def with_mtdata(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wmt14, "find_spec", lambda name: name)
+
+
+@pytest.mark.usefixtures("newstests", "with_mtdata")
+def test_everything_is_obtained_once(tmp_path: Path) -> None:
+    """Training pairs by one command of mtdata, test sets from the server; a second call asks for nothing."""
+    folder = tmp_path / "corpus"
+    run, told = Downloader(folder), list[str]()
+    first = wmt14.obtain(folder, "de", told.append, run=run)
+    second = wmt14.obtain(folder, "de", told.append, run=run)
+    [command] = run.commands
+
+    assert command[:4] == [sys.executable, "-m", "mtdata", "get"]
+    assert command[command.index("--langs") + 1] == "eng-deu"
+    assert tuple(command[command.index("--train") + 1 :]) == wmt14.CORPORA["de"]
+    assert [path.read_text(encoding="utf-8") for path in (*first.dev, *first.test)] == [EN, DE] * 2
+    assert second == first
+    assert len(told) == 3
+
+
+@pytest.mark.usefixtures("with_mtdata")
+def test_a_failed_download_is_one_message(tmp_path: Path) -> None:
+    """It says what ended how, and that the same command goes on."""
+    with pytest.raises(CorpusError, match="mtdata ended with 3 and has not written") as error:
+        wmt14.obtain(tmp_path, "de", lambda _: None, run=Downloader(tmp_path, code=3))
+
+    assert "the same command goes on" in str(error.value.hint)
+
+
+def test_without_mtdata_it_is_told_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is run."""
+    monkeypatch.setattr(wmt14, "find_spec", lambda _: None)
+    run = Downloader(tmp_path)
+    with pytest.raises(MissingDependencyError, match="obtained by mtdata, which is not installed") as error:
+        wmt14.obtain(tmp_path, "fr", lambda _: None, run=run)
+
+    assert "dragoman[wmt]" in str(error.value.hint)
+    assert run.commands == []
