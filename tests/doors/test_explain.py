@@ -82,16 +82,37 @@ def test_a_model_that_copies_aligns_each_word_with_itself(explain: Translate, tm
     assert lines == ["0-0 1-1 2-2", "", "0-0 1-1"]
 
 
+def test_a_corpus_that_does_not_fit_together_writes_no_line(explain: Translate, tmp_path: Path) -> None:
+    """Unequal files are found before the first alignment."""
+    (tmp_path / "a").write_text("ba\nbe\n", encoding="utf-8")
+    (tmp_path / "b").write_text("ba\n", encoding="utf-8")
+    code, lines, said = explain("--alignments", tmp_path / "a", "--alignments", tmp_path / "b")
+
+    assert (code, lines) == (1, [])
+    assert "2 lines but" in said
+
+
+def test_a_word_alone_has_its_own_rows(explain: Translate) -> None:
+    """The picture shows where this word looks, and no other."""
+    _, lines, _ = explain("ba be bi", "--word", "be")
+    picture = lines[: lines.index("probability of each piece, and the likeliest others:")]
+    rows = [line.split()[0] for line in picture if line.split()[:1] in (["ba"], ["be"], ["bi"])]
+
+    assert rows[2:] == ["be"]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         ((), "give a TEXT to explain, or a corpus with --alignments"),
-        (("ba", "--layer", "7"), "--layer 7: the cross of this model has 1 layers"),
+        (("ba", "--layer", "7"), "--layer 7: the layers of this model's cross-attention are 1"),
         (("ba", "--heads", "9"), "--heads 9: a layer of this model has 4 heads"),
         (("ba", "--heads", "x"), "'x' are no numbers of heads"),
         (("ba", "--word", "go"), "the word 'go' is not in the source"),
         (("ba", "-o", "found.pdf"), "its ending names no format"),
         ((" ",), "the source is blank"),
+        (("--alignments", "a.tsv", "--word", "ba"), "--alignments goes with --layer and --output alone"),
+        (("ba", "-o", "/proc/none/x.png"), "--output"),
     ],
 )
 def test_what_cannot_be_shown_is_one_message(

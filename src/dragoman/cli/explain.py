@@ -95,16 +95,20 @@ def command(
 
         if (text is None) == (not alignments):
             raise click.UsageError("give a TEXT to explain, or a corpus with --alignments")
-        chosen = format_name or _format_of(output)
+        if alignments and (translation or format_name or kind or heads or word):
+            raise click.UsageError("--alignments goes with --layer and --output alone")
+        chosen = "text" if alignments else format_name or _format_of(output)
         if output is not None:
             check_output(output, list(alignments))
         use_threads(threads)
         explainer = Explainer(Bundle.load(model, choose_device(device)))
         if text is None:
-            from dragoman.text import open_corpus
+            from dragoman.text import check_corpus, open_corpus
 
+            corpus = open_corpus(alignments)
+            check_corpus(corpus)  # first, so that half a file is never written
             with results_to(output) as results:
-                for line in explainer.align(open_corpus(alignments).numbered_pairs(), layer):
+                for line in explainer.align(corpus.numbered_pairs(), layer):
                     results.write(f"{line}\n")
             return
         explanation = explainer.explain(text, translation)
@@ -134,7 +138,9 @@ def _write(content: str | bytes, output: Path | None) -> None:
         with results_to(output) as results:
             results.write(content)
     elif output is not None:
-        output.write_bytes(content)
+        from dragoman.run.output import write_bytes
+
+        write_bytes(output, content)
     elif sys.stdout.isatty():
         raise click.UsageError("an image is no text for a terminal; name a file with --output")
     else:

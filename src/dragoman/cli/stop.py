@@ -6,6 +6,8 @@ from typing import Self
 
 import click
 
+from dragoman.errors import DragomanError
+
 _EXIT_CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
 
 
@@ -25,15 +27,18 @@ class StopSignals:
         self.quiet = quiet
         self.exit_code: int | None = None
         self._before: dict[signal.Signals, object] = {}
+        self._ended = False
 
     def __enter__(self) -> Self:
         for number in _EXIT_CODES:
             self._before[number] = signal.signal(number, self._hear)
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)  # type: ignore[arg-type]
+        if self._ended and isinstance(error, DragomanError):  # a library took the end for a fault of its own
+            raise click.exceptions.Exit(self.exit_code or 1) from None
 
     def requested(self) -> bool:
         """Tell whether a stop was wished for."""
@@ -43,6 +48,7 @@ class StopSignals:
         repeated, self.exit_code = self.requested(), _EXIT_CODES[signal.Signals(number)]
         if repeated or not self.graceful:
             click.echo("\nstopped", err=True)
+            self._ended = True
             raise click.exceptions.Exit(self.exit_code)
         if self.quiet:
             return

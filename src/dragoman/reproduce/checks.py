@@ -56,7 +56,8 @@ def repeat_checks(request: Request) -> Piece:
     findings += _variance_findings(variance)
     request.told("training with and without the scale")
     curves = {scaled: _training(sizes, scaled=scaled) for scaled in (True, False)}
-    findings.append(_training_finding(sizes, curves))
+    finding = _training_finding(sizes, curves)
+    findings.append(finding._replace(agrees=None) if request.scale == "tiny" else finding)
     return Piece(
         title="Six checks of the paper's claims",
         text=[

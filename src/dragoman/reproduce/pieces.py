@@ -4,9 +4,10 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import NamedTuple
 
+from dragoman.config import read_config
 from dragoman.errors import UsageError
 from dragoman.reproduce.findings import Piece
-from dragoman.reproduce.record import read_record, write_record
+from dragoman.reproduce.record import claim, read_record, write_record
 from dragoman.reproduce.request import SCALES, Request
 
 
@@ -55,7 +56,9 @@ def reproduce(request: Request) -> tuple[Piece, bool]:
         )
     if not known.trains and (request.corpus or request.dev or request.test or request.settings):
         raise UsageError(f"{request.what} trains nothing on a corpus", hint="leave corpus and keys out")
+    read_config(recipe=None, file=None, settings=request.settings)  # a wrong key is told before any work
     asked = request.asked()
+    claim(request.out, asked)
     if (found := read_record(request.out, asked)) is not None:
         return found, True
     module, _, name = known.function.partition(".")

@@ -15,7 +15,33 @@ from dragoman.run.environment import read_environment
 from dragoman.storage.durable import replace_durably
 from dragoman.visualize.page import html_page, html_table
 
-RESULT, REPORT = "result.json", "report.html"
+RESULT, REPORT, BEGUN = "result.json", "report.html", "request.json"
+
+
+def claim(out: Path, settings: Mapping[str, Any]) -> None:
+    """Make a folder the place of one request, or find that it is: nothing of anything else is overwritten.
+
+    Raises:
+        UsageError: It is a file, holds something else or another request, or cannot be written.
+    """
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"--out {out}: this is a file; a result is a folder", hint="name a new folder")
+    note = out / BEGUN
+    try:
+        if note.exists():
+            _check_same(out, json.loads(note.read_bytes()), settings)
+            return
+        if out.is_dir() and any(out.iterdir()):
+            raise UsageError(f"--out {out}: the folder is not empty", hint="name a new folder")
+        out.mkdir(parents=True, exist_ok=True)
+        replace_durably(note, (json.dumps(dict(settings), indent=2, ensure_ascii=False) + "\n").encode())
+    except OSError as error:
+        raise UsageError(
+            f"--out {out}: cannot be written: {(error.strerror or str(error)).lower()}",
+            hint="name a folder that can be made",
+        ) from error
+    except ValueError as error:
+        raise UsageError(f"--out {out}: {BEGUN} in it cannot be read", hint="name a new folder") from error
 
 
 def write_record(out: Path, piece: Piece, settings: Mapping[str, Any]) -> None:
@@ -67,15 +93,18 @@ def read_record(out: Path, settings: Mapping[str, Any]) -> Piece | None:
         raise UsageError(
             f"--out {out}: {RESULT} in it cannot be read as a result", hint="name another folder"
         ) from error
-    if stored != dict(settings):
-        changed = ", ".join(
-            f"{name}={value}" for name, value in stored.items() if settings.get(name) != value
-        )
-        raise UsageError(
-            f"--out {out}: the folder holds a result of other settings ({changed})",
-            hint="name another folder",
-        )
+    _check_same(out, stored, settings)
     return piece
+
+
+def _check_same(out: Path, stored: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+    changed = {name: value for name, value in stored.items() if settings.get(name) != value}
+    if changed:
+        spelled = ", ".join(f"{name}={value}" for name, value in changed.items())
+        raise UsageError(
+            f"--out {out}: the folder is that of another request ({spelled})",
+            hint="name a new folder, or repeat that request in this one",
+        )
 
 
 def _csv(table: Table) -> str:

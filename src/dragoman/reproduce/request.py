@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from dragoman.errors import CorpusError
 from dragoman.run import Reporter
+from dragoman.storage.durable import checksum_of
 
 Scale = Literal["tiny", "laptop", "small", "full"]
 
@@ -50,16 +52,28 @@ class Request:
     """Asked after each step of a training; True saves and ends all."""
 
     def asked(self) -> dict[str, Any]:
-        """Return all that the result depends on, as plain values."""
+        """Return all that the result depends on, as plain values.
+
+        Raises:
+            CorpusError: A file cannot be read.
+        """
+        parts = {name: getattr(self, name) for name in ("corpus", "dev", "test", "silver")}
         return {
             "what": self.what,
             "scale": self.scale,
-            **{
-                name: [str(path) for path in getattr(self, name)]
-                for name in ("corpus", "dev", "test", "silver")
-            },
+            **{name: [str(path) for path in paths] for name, paths in parts.items()},
+            "checksums": [_checksum(path) for paths in parts.values() for path in paths],
             "target": self.target,
             "model": None if self.model is None else str(self.model),
             "seeds": self.seeds,
             "settings": list(self.settings),
         }
+
+
+def _checksum(path: Path) -> str:
+    try:
+        return checksum_of(path)
+    except OSError as error:
+        raise CorpusError(
+            f"{path} cannot be read: {(error.strerror or str(error)).lower()}", hint="check the path"
+        ) from error

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dragoman.errors import UsageError
 from dragoman.visualize import draw_attention
 from dragoman.visualize.attention_figure import View, attention_png, attention_svg
-from dragoman.visualize.explanation import Explanation, Kind, far_reaching, shown
+from dragoman.visualize.explanation import NAMES, Explanation, Kind, far_reaching, shown
 from dragoman.visualize.explanation_page import explanation_json, explanation_page
 from dragoman.visualize.terminal import LEGEND
 
@@ -39,7 +39,7 @@ def view_of(
     view = View(kind, layer or max(1, num_layers - 1), tuple(heads or range(1, num_heads + 1)), word)
     if view.layer > num_layers:
         raise UsageError(
-            f"--layer {layer}: the {kind} of this model has {num_layers} layers",
+            f"--layer {layer}: the layers of this model's {NAMES[kind]} are {num_layers}",
             hint=f"name one from 1 to {num_layers}",
         )
     if max(view.heads) > num_heads:
@@ -84,6 +84,9 @@ def _text(explanation: Explanation, view: View) -> str:
     """Return a picture of one layer, the mean of the heads, and a line for each piece of the output."""
     weights = explanation.weights(view.kind)[view.layer - 1][[head - 1 for head in view.heads]].mean(axis=0)
     rows, columns = explanation.rows(view.kind), explanation.columns(view.kind)
+    if view.word is not None:
+        places = explanation.pieces_of(view.word, view.kind)
+        weights, rows = weights[places], tuple(rows[place] for place in places)
     heads = "the mean of all heads" if len(view.heads) > 1 else f"head {view.heads[0]}"
     lines = [
         explanation.source,

@@ -31,6 +31,23 @@ def check_output(path: Path, inputs: Sequence[Path]) -> None:
         )
 
 
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a binary file that takes its name only when it is whole; a device is written to directly.
+
+    Raises:
+        UsageError: The file cannot be written.
+    """
+    target = path.resolve()
+    temporary = target.with_name(f".{target.name}.tmp") if path.is_file() or not path.exists() else target
+    try:
+        temporary.write_bytes(content)
+        if temporary != target:
+            temporary.replace(target)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise UsageError(f"--output {path}: cannot be written: {reason}", hint="name another file") from None
+
+
 @contextmanager
 def whole_file(path: Path) -> Iterator[TextIO]:
     """Open a text file for writing that takes its name only when the block ends without an error.

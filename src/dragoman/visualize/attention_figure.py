@@ -4,6 +4,7 @@ The figure is a list of words and lines with places; it is written as SVG here, 
 pixels are wanted.
 """
 
+import warnings
 from collections.abc import Iterator, Sequence
 from html import escape
 from io import BytesIO
@@ -112,7 +113,11 @@ def attention_png(explanation: Explanation, view: View, *, dots_per_inch: int = 
         for x, text in words:
             axes.text(x, y, text, rotation=90, ha="center", va=end, fontsize=13, parse_math=False)
     buffer = BytesIO()
-    FigureCanvasAgg(figure).print_png(buffer)  # type: ignore[no-untyped-call]
+    with warnings.catch_warnings():
+        warnings.filterwarnings(
+            "ignore", message="Glyph"
+        )  # a character that the font lacks is drawn as a box
+        FigureCanvasAgg(figure).print_png(buffer)  # type: ignore[no-untyped-call]
     return buffer.getvalue()
 
 

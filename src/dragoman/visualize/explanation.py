@@ -28,6 +28,14 @@ KINDS: dict[Kind, str] = {
 """The three uses of attention (Vaswani et al., 2017, §3.2.3), in words."""
 
 
+NAMES: dict[Kind, str] = {
+    "encoder": "encoder self-attention",
+    "decoder": "decoder self-attention",
+    "cross": "cross-attention",
+}
+"""What they are called."""
+
+
 class Candidate(NamedTuple):
     """A piece that could come next."""
 

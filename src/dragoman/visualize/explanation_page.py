@@ -5,18 +5,12 @@ are data that the script puts into the page as text.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from dragoman.visualize.explanation import KINDS, Explanation, Kind, shown
+from dragoman.visualize.explanation import KINDS, NAMES, Explanation, Kind, shown
 from dragoman.visualize.page import asset, html_page
-
-_NAMES: Mapping[Kind, str] = {
-    "encoder": "encoder self-attention",
-    "decoder": "decoder self-attention",
-    "cross": "cross-attention",
-}
 
 
 def explanation_page(explanation: Explanation, *, about: str, first: tuple[Kind, int, Sequence[int]]) -> str:
@@ -80,7 +74,7 @@ def _data(explanation: Explanation) -> dict[str, Any]:
                 "columns": [*map(shown, explanation.columns(kind))],
                 "weights": (explanation.weights(kind) * 1_000).round().astype(int).tolist(),
             }
-            for kind, name in _NAMES.items()
+            for kind, name in NAMES.items()
         },
         "candidates": [
             {

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.errors import MissingDependencyError, UsageError
+from dragoman.errors import ConfigError, MissingDependencyError, UsageError
 from dragoman.reproduce import Finding, Piece, Request, Table, reproduce
 from dragoman.reproduce.checks import repeat_checks
 from dragoman.reproduce.paper import TABLE2, TABLE3, TABLE4
@@ -38,6 +38,7 @@ def test_the_six_checks_hold(tmp_path: Path) -> None:
     told = " ".join(finding.claim for finding in piece.findings)
 
     assert [finding for finding in piece.findings[:-1] if finding.agrees is not True] == []
+    assert piece.findings[-1].agrees is None  # four steps of training say nothing
     for word in ("QKᵀ", "heads", "cost", "n < d", "apart", "later", "variance", "gradients", "trains worse"):
         assert word in told
 
@@ -79,6 +80,10 @@ def test_widths_shrink_and_nothing_else() -> None:
     ]
 
 
+class StopError(Exception):
+    """Ends a run from within."""
+
+
 def some_piece() -> Piece:
     return Piece(
         title="A <b>title</b>",
@@ -113,7 +118,7 @@ def test_a_record_comes_back(tmp_path: Path) -> None:
 def test_a_record_of_other_settings_is_not_shown_as_this_one(tmp_path: Path) -> None:
     """It is refused, with what is different."""
     write_record(tmp_path, some_piece(), {"what": "table1", "scale": "tiny"})
-    with pytest.raises(UsageError, match=r"a result of other settings \(scale=tiny"):
+    with pytest.raises(UsageError, match=r"that of another request \(scale=tiny"):
         read_record(tmp_path, {"what": "table1", "scale": "laptop"})
 
 
@@ -141,9 +146,6 @@ def test_table_2_trains_scores_and_prices(tmp_path: Path) -> None:
 def test_table_3_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     """Rows that are trained are not trained again, and a row is one key away from the base model."""
     told: list[str] = []
-
-    class StopError(Exception):
-        """Ends the run."""
 
     def stop_at_four(text: str) -> None:
         told.append(text)
@@ -206,17 +208,58 @@ def test_the_full_scale_obtains_the_paper_s_corpus(tmp_path: Path, monkeypatch: 
         reproduce(Request(what="table2", out=tmp_path, scale="full", target="fr"))
 
 
+def test_the_figures_of_a_model_that_is_there(tmp_path: Path) -> None:
+    """Nothing is trained; the folder is made; without test pairs the sentences are the paper's."""
+    reproduce(request("figures", tmp_path / "one"))
+    model = tmp_path / "one" / "trainings" / "model"
+    piece, _ = reproduce(request("figures", tmp_path / "two" / "inner", model=model))
+
+    assert "American governments" in piece.text[1]
+    assert not (tmp_path / "two" / "inner" / "trainings").exists()
+
+
+def test_a_folder_belongs_to_one_request(tmp_path: Path) -> None:
+    """Other settings and other content of the same files are refused before anything is done."""
+    files = [tmp_path / name for name in ("a.en", "a.de")]
+    for path in files:
+        path.write_text("One\nTwo\n", encoding="utf-8")
+    given = {"corpus": files, "dev": files, "test": files}
+
+    def stop(text: str) -> None:
+        raise StopError
+
+    with pytest.raises(StopError):
+        reproduce(request("table2", tmp_path / "out", told=stop, **given))
+    with pytest.raises(UsageError, match=r"that of another request \(settings="):
+        reproduce(request("table2", tmp_path / "out", settings=["train.max_steps=6"], **given))
+    files[0].write_text("Three\nFour\n", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"that of another request \(checksums="):
+        reproduce(request("table2", tmp_path / "out", **given))
+
+
+def test_nothing_of_anybody_else_is_overwritten(tmp_path: Path) -> None:
+    """A folder that holds something, and a file, are no place for a result."""
+    (tmp_path / "report.html").write_text("mine", encoding="utf-8")
+    for out, message in ((tmp_path, "the folder is not empty"), (tmp_path / "report.html", "this is a file")):
+        with pytest.raises(UsageError, match=message):
+            reproduce(request("table1", out))
+
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == "mine"
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"what": "table9"}, "the pieces are checks, table1"),
         ({"what": "checks", "settings": ["train.max_steps=3"]}, "checks trains nothing"),
-        ({"what": "table3", "corpus": [Path("a.tsv")]}, "--corpus needs --dev"),
+        ({"what": "table3", "settings": ["foo.bar=1"]}, "foo"),
     ],
 )
 def test_what_cannot_be_repeated_is_one_message(
     tmp_path: Path, changes: dict[str, Any], message: str
 ) -> None:
     """Before any work, and with what would help."""
-    with pytest.raises(UsageError, match=message):
-        reproduce(Request(**({"out": tmp_path, "scale": "tiny"} | changes)))
+    with pytest.raises((UsageError, ConfigError), match=message):
+        reproduce(Request(**({"out": tmp_path / "out", "scale": "tiny"} | changes)))
+
+    assert not (tmp_path / "out").exists()
