@@ -11,7 +11,7 @@ training/            what a run needs to go on: configuration, checkpoints, enco
 import json
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -38,6 +38,9 @@ from dragoman.text import Corpus, PairSource, check_corpus, languages_of
 from dragoman.text.training import SMALLEST_VOCABULARY
 
 CorpusPaths = Sequence[Path | str]
+
+_MOST_KEYS = 6
+"""Changed keys that a notice names."""
 
 _POSITIONS_ON_A_PROCESSOR = 4_096
 """Positions of a micro-batch where the configuration does not say it: more gain nothing, and take memory."""
@@ -190,7 +193,24 @@ def _configure(
         )
     choose = choose_recipe if given.data.task == "translation" else choose_parsing_recipe
     choice = choose(num_pairs)
-    return read_config(recipe=choice, file=file, settings=settings), choice.reasons, pairs
+    config = read_config(recipe=choice, file=file, settings=settings)
+    recipe_alone = read_config(recipe=choice, file=None, settings=())
+    return config, [*choice.reasons, *_changes(recipe_alone, config)], pairs
+
+
+def _changes(chosen: Config, config: Config) -> list[str]:
+    """Return in a line which keys of the chosen recipe a file or single settings have changed."""
+    before, after = asdict(chosen), asdict(config)
+    changed = [
+        f"{section}.{key}={value}"
+        for section, keys in after.items()
+        for key, value in keys.items()
+        if before[section][key] != value
+    ]
+    if not changed:
+        return []
+    more = f" and {len(changed) - _MOST_KEYS} more" if len(changed) > _MOST_KEYS else ""
+    return [f"keys that win over the recipe: {', '.join(changed[:_MOST_KEYS])}{more}"]
 
 
 def _with_score(config: Config) -> Config:

@@ -415,3 +415,19 @@ def test_a_reporter_may_say_nothing(treebank: Path, tmp_path: Path) -> None:
     )
 
     assert outcome.progress.step == 1
+
+
+def test_keys_that_win_over_the_automatic_recipe_are_told(treebank: Path, tmp_path: Path) -> None:
+    """What the recipe announces need not be what is trained; the line after it says what was changed."""
+    recorder = Plans()
+    file = tmp_path / "keys.toml"
+    file.write_text("[model]\nd_model = 16\nd_ff = 16\n", encoding="utf-8")
+    settings = ("data.task=parsing", "train.max_steps=7", "model.vocabulary_size=320")
+    options = TrainOptions(config_file=file, settings=settings, dry_run=True)
+    train([treebank], tmp_path / "model", options, reporter=recorder)
+    [told] = [notice for notice in recorder.notices if "win over the recipe" in notice]
+
+    assert told == (
+        "keys that win over the recipe: model.vocabulary_size=320, model.d_model=16, model.d_ff=16, "
+        "train.max_steps=7"
+    )
