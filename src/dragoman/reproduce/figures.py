@@ -14,7 +14,7 @@ from dragoman.reproduce.findings import Finding, Piece, Table
 from dragoman.reproduce.request import Request
 from dragoman.reproduce.trainings import Training, train_all
 from dragoman.run.explaining import Explainer
-from dragoman.run.explanation_formats import formatted
+from dragoman.run.explanation_formats import formatted, view_of
 from dragoman.storage.durable import checksum_of, replace_durably
 from dragoman.text import read_lines
 from dragoman.translator import choose_device
@@ -64,8 +64,7 @@ def repeat_figures(request: Request) -> Piece:
     for number, sentence in enumerate(sentences, start=1):
         request.told(f"explaining sentence {number} of {len(sentences)}")
         explanation = explainer.explain(sentence)
-        last = explanation.encoder.shape[0]
-        view = View("encoder", max(1, last - 1), tuple(range(1, explanation.encoder.shape[1] + 1)))
+        view = view_of(explanation, kind="encoder", layer=None, heads=None, word=None)
         page = formatted(explanation, view, "html", about=explainer.about)
         assert isinstance(page, str)
         replace_durably(request.out / f"sentence-{number}.html", page.encode())
@@ -158,13 +157,13 @@ def divergence(one: Weights, other: Weights) -> float:
 def _findings(explanation: Explanation, far: _Best, sharp: _Best) -> list[Finding]:
     layer = explanation.encoder[max(0, explanation.encoder.shape[0] - 2)]
     gaps = [divergence(layer[i], layer[j]) for i, j in combinations(range(len(layer)), 2)]
-    half = len(explanation.source_pieces) / 4
+    quarter = len(explanation.source_pieces) / 4
     return [
         Finding(
             "heads follow long-distance dependencies (Figure 3)",
             f"from {far.word!r} head {far.head} of layer {far.layer} spans {far.value:.1f} pieces on "
             f"average, most to {far.target!r}",
-            far.value >= half,
+            far.value >= quarter,
         ),
         Finding(
             "for some words the attention is very sharp (Figure 4)",

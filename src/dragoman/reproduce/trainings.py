@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -45,7 +45,6 @@ class Trained:
     """Executed operations, forward and backward."""
     sustained_flops: float
     """Float32 operations a second that the device sustains."""
-    num_steps: int
 
     @property
     def paper_flops(self) -> float:
@@ -113,9 +112,8 @@ def run_training(
         outcome.progress.seconds / 60,
         outcome.progress.flops,
         outcome.sustained_flops,
-        outcome.progress.step,
     )
-    replace_durably(training.folder / _RESULT, (json.dumps(trained.__dict__, indent=2) + "\n").encode())
+    replace_durably(training.folder / _RESULT, (json.dumps(asdict(trained), indent=2) + "\n").encode())
     return trained
 
 

@@ -20,20 +20,12 @@ Weights = npt.NDArray[np.float32]
 
 Kind = Literal["encoder", "decoder", "cross"]
 
-KINDS: dict[Kind, str] = {
-    "encoder": "the source looks at itself",
-    "decoder": "the output looks back at itself",
-    "cross": "the output looks at the source",
-}
-"""The three uses of attention (Vaswani et al., 2017, §3.2.3), in words."""
-
-
 NAMES: dict[Kind, str] = {
     "encoder": "encoder self-attention",
     "decoder": "decoder self-attention",
     "cross": "cross-attention",
 }
-"""What they are called."""
+"""What the three uses of attention are called (Vaswani et al., 2017, §3.2.3)."""
 
 
 class Candidate(NamedTuple):

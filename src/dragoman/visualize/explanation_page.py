@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from dragoman.visualize.explanation import KINDS, NAMES, Explanation, Kind, shown
+from dragoman.visualize.explanation import NAMES, Explanation, Kind, shown
 from dragoman.visualize.page import asset, html_page
 
 
@@ -55,7 +55,7 @@ def explanation_json(explanation: Explanation) -> str:
                     "columns": explanation.columns(kind),
                     "weights": explanation.weights(kind).tolist(),
                 }
-                for kind in KINDS
+                for kind in NAMES
             },
             "candidates": [[one._asdict() for one in found] for found in explanation.candidates],
             "beam": [node._asdict() for node in explanation.beam],
