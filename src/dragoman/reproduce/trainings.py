@@ -15,6 +15,7 @@ from dragoman.errors import ConfigError
 from dragoman.model.arithmetic import forward_flops
 from dragoman.reproduce.request import Request
 from dragoman.run import Reporter, TrainOptions, train
+from dragoman.run.folder import FINISHED
 from dragoman.run.reporter import Plan, Probe
 from dragoman.storage.durable import replace_durably
 from dragoman.train.run import StopRequestedError
@@ -98,6 +99,8 @@ def run_training(
     Raises:
         StopRequestedError: A stop was requested; the training is saved.
     """
+    note = training.folder / "training" / FINISHED
+    note.unlink(missing_ok=True)  # ended just before its result was kept, it is judged once more
     outcome = train(
         training.corpus,
         training.folder,

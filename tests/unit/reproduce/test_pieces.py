@@ -143,6 +143,20 @@ def test_table_2_trains_scores_and_prices(tmp_path: Path) -> None:
     assert (tmp_path / "trainings" / "base" / "test.out").exists()
 
 
+def test_a_training_whose_result_was_not_kept_is_judged_once_more(tmp_path: Path) -> None:
+    """Killed between its end and the note of it, a training is not made again, and its row is the same."""
+    before, _ = reproduce(request("table2", tmp_path))
+    kept = json.loads((tmp_path / "trainings" / "base" / "trained.json").read_bytes())
+    for name in ("result.json", "trainings/base/trained.json"):
+        (tmp_path / name).unlink()
+    after, _ = reproduce(request("table2", tmp_path))
+    found = json.loads((tmp_path / "trainings" / "base" / "trained.json").read_bytes())
+
+    assert after.findings[-1] == before.findings[-1]
+    assert found["dev_scores"] == kept["dev_scores"] != {}
+    assert found["minutes"] == kept["minutes"]
+
+
 def test_table_3_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     """Rows that are trained are not trained again, and a row is one key away from the base model."""
     told: list[str] = []
