@@ -1,33 +1,17 @@
 """The texts that a piece is repeated on: those that were given, or generated ones."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from dragoman.errors import UsageError
 from dragoman.reproduce.request import Request
+from dragoman.reproduce.texts import Texts
 from dragoman.run.demo_corpus import NUM_GENERATED, generated_pairs
-from dragoman.storage.durable import checksum_of, replace_durably
+from dragoman.storage.durable import replace_durably
 from dragoman.text import Pair
 
 _NUM_TINY = 400
 """Pairs of a rehearsal."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Texts:
-    """Pairs to train on, to choose by, and to score."""
-
-    train: Sequence[Path]
-    dev: Sequence[Path]
-    test: Sequence[Path]
-    about: str
-    """What they are, in words."""
-    tokenized: bool = False
-
-    def checksums(self) -> tuple[tuple[str, str], ...]:
-        """Return the name and the SHA-256 of each file."""
-        return tuple((path.name, checksum_of(path)) for path in (*self.train, *self.dev, *self.test))
 
 
 def given_or_generated(request: Request) -> Texts:
@@ -45,7 +29,7 @@ def given_or_generated(request: Request) -> Texts:
                 hint="name development pairs by --dev, in the same form",
             )
         names = " and ".join(path.name for path in request.corpus)
-        return Texts(train=request.corpus, dev=request.dev, test=request.test, about=names)
+        return Texts(train=request.corpus, dev=request.dev, tests=test_sets(request), about=names)
     if request.scale == "full":
         from dragoman.reproduce.wmt14 import obtain
 
@@ -65,9 +49,24 @@ def given_or_generated(request: Request) -> Texts:
     return Texts(
         train=files["train"],
         dev=files["dev"],
-        test=files["test"],
+        tests=[files["test"]],
         about=f"{number:,} generated pairs of everyday sentences",
     )
+
+
+def test_sets(request: Request) -> Sequence[Sequence[Path]]:
+    """Return the files of each test set that a request names, in the form of its development pairs.
+
+    Raises:
+        UsageError: A file is missing.
+    """
+    size = len(request.dev)
+    if len(request.test) % size:
+        raise UsageError(
+            f"--test names {len(request.test)} files, and --dev {size}: they are in the same form",
+            hint="name both files of each test set, or one of pairs",
+        )
+    return [request.test[start : start + size] for start in range(0, len(request.test), size)]
 
 
 def _write(paths: Sequence[Path], pairs: Sequence[Pair]) -> None:

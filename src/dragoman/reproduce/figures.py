@@ -113,7 +113,7 @@ def _model_and_sentences(request: Request) -> tuple[Path, Sequence[str]]:
         settings=["data.test_pairs=0", *SETTINGS[request.scale], *request.settings],
     )
     train_all([training], replace(request, jobs=1))
-    return training.folder, _long_enough((texts.test or texts.dev)[0])
+    return training.folder, _long_enough((*texts.tests, texts.dev)[0][0])
 
 
 def _long_enough(path: Path) -> list[str]:

@@ -2,15 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
+from pathlib import Path
 from typing import NamedTuple
 
 from dragoman.config import read_config
+from dragoman.errors import UsageError
 from dragoman.evaluate import Score, paper_bleu
-from dragoman.reproduce.corpus import Texts, given_or_generated
+from dragoman.reproduce.corpus import given_or_generated
 from dragoman.reproduce.findings import Cell, Finding, Piece, Table
 from dragoman.reproduce.paper import TABLE2
 from dragoman.reproduce.request import Request
 from dragoman.reproduce.table3 import BASE, FACTORS, SETTINGS
+from dragoman.reproduce.texts import Texts
 from dragoman.reproduce.trainings import Trained, Training, shrunk, train_all
 from dragoman.run import EvaluateOptions, evaluate
 from dragoman.text import languages_of, open_corpus, read_lines
@@ -33,11 +36,18 @@ _AVERAGED = {"base": 5, "big": 20}
 
 
 def repeat_table2(request: Request) -> Piece:
-    """Train the base and the big model, score them on the test pairs, and price the training.
+    """Train the base and the big model, score them on each set of test pairs, and price the training.
 
     Source: Vaswani et al. (2017), §6.1 and Table 2.
+
+    Raises:
+        UsageError: A corpus is named and no test pairs.
     """
     texts = given_or_generated(request)
+    if not texts.tests:
+        raise UsageError(
+            "table2 scores its models on test pairs", hint="name them by --test, in the form of --dev"
+        )
     trainings = [
         _training(request, texts, name, keys) for name, keys in (("base", BASE), ("big", BASE | BIG))
     ]
@@ -45,30 +55,42 @@ def repeat_table2(request: Request) -> Piece:
     scored = {}
     for training in trainings:
         request.told(f"scoring the {training.name} model")
-        scored[training.name] = _score(training, texts, tokenized="data.tokenized=true" in training.settings)
+        scored[training.name] = [
+            _score(training, number, name, test)
+            for number, (name, test) in enumerate(zip(texts.test_names(), texts.tests, strict=True), start=1)
+        ]
     piece = _piece(request, texts, found, scored)
     return piece.unjudged() if request.scale == "tiny" else piece
 
 
 class _Scored(NamedTuple):
-    """Scores of a model on the test pairs."""
+    """Scores of a model on a set of test pairs."""
 
+    test: str
+    """What the set is called."""
     bleu: Score
     """sacreBLEU."""
     paper: Score | None
     """BLEU over tokens, compounds split; None where text cannot be cut into tokens."""
 
+    def __str__(self) -> str:
+        """Return the scores in words."""
+        tokens = f"BLEU {self.paper.value:.2f} over tokens with compounds split, " if self.paper else ""
+        return f"{self.test}: {tokens}{self.bleu.value:.2f} by sacreBLEU"
 
-def _score(training: Training, texts: Texts, *, tokenized: bool) -> _Scored:
-    output = training.folder / "test.out"
-    source, *references = texts.test
+
+def _score(training: Training, number: int, name: str, test: Sequence[Path]) -> _Scored:
+    tokenized = "data.tokenized=true" in training.settings
+    output = training.folder / f"test-{number}.out"
+    source, *references = test
     options = EvaluateOptions(paper_bleu=tokenized, ter=False, output=output)
     evaluation = evaluate(training.folder, source, references, options)
     if tokenized:
-        return _Scored(evaluation.scores.bleu, evaluation.paper_bleu)
-    _, language = languages_of(open_corpus(texts.train))
-    right = [pair.target for pair in open_corpus(texts.test).pairs()]
-    return _Scored(evaluation.scores.bleu, _paper_bleu(list(read_lines(output)), right, language or "en"))
+        return _Scored(name, evaluation.scores.bleu, evaluation.paper_bleu)
+    _, language = languages_of(open_corpus(training.corpus))
+    right = [pair.target for pair in open_corpus(test).pairs()]
+    paper = _paper_bleu(list(read_lines(output)), right, language or "en")
+    return _Scored(name, evaluation.scores.bleu, paper)
 
 
 def _paper_bleu(hypotheses: Sequence[str], references: Sequence[str], language: str) -> Score | None:
@@ -110,38 +132,40 @@ def _training(request: Request, texts: Texts, name: str, keys: Mapping[str, obje
     )
 
 
-def _piece(request: Request, texts: Texts, found: dict[str, Trained], scored: dict[str, _Scored]) -> Piece:
+def _piece(
+    request: Request, texts: Texts, found: Mapping[str, Trained], scored: Mapping[str, Sequence[_Scored]]
+) -> Piece:
     rows: list[list[Cell]] = [
-        [one.model, one.bleu_de, one.bleu_fr, one.cost_de, one.cost_fr, None, None, None] for one in TABLE2
+        [one.model, "newstest2014", one.bleu_de, one.bleu_fr, one.cost_de, one.cost_fr, None, None, None]
+        for one in TABLE2
     ]
     findings = []
     for name, trained in found.items():
-        bleu, paper = scored[name]
         cost = float(f"{trained.paper_flops:.2g}")
-        ours = f"this program ({name}), {texts.about}"
-        tokens = None if paper is None else round(paper.value, 2)
-        rows.append([ours, None, None, None, None, tokens, round(bleu.value, 2), cost])
+        ours: list[Cell] = [f"this program ({name}), {texts.about}"]
+        for test, bleu, paper in scored[name]:
+            tokens = None if paper is None else round(paper.value, 2)
+            rows.append([*ours, test, None, None, None, None, tokens, round(bleu.value, 2), cost])
         findings.append(
             Finding(
                 f"the {name} Transformer (§6.1)",
-                f"{f'BLEU {paper.value:.2f} over tokens with compounds split, ' if paper else ''}"
-                f"{bleu.value:.2f} by sacreBLEU; "
+                f"{'; '.join(map(str, scored[name]))}; "
                 f"{trained.minutes:.1f} minutes, {trained.paper_flops:.2e} operations as the paper counts, "
                 f"{trained.flops:.2e} executed",
                 None,
             )
         )
-    base, big = (scored[name].bleu.value for name in ("base", "big"))
+    base, big = (scored[name][0].bleu.value for name in ("base", "big"))
     findings.append(
         Finding(
             "the big model translates better than the base model (Table 2)",
-            f"BLEU {big:.2f} and {base:.2f}",
+            f"BLEU {big:.2f} and {base:.2f} on {scored['base'][0].test}",
             big > base,
         )
     )
     return Piece(
         title="Table 2: translation, and the cost of training",
-        text=_about(request, texts, scored["base"]),
+        text=_about(request, texts, scored["base"][0]),
         findings=findings,
         tables=[
             Table(
@@ -149,6 +173,7 @@ def _piece(request: Request, texts: Texts, found: dict[str, Trained], scored: di
                 title="Table 2, the paper's rows and ours",
                 heads=[
                     "model",
+                    "scored on",
                     "EN-DE",
                     "EN-FR",
                     "cost EN-DE",

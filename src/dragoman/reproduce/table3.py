@@ -10,10 +10,11 @@ import torch
 from dragoman.config import read_config
 from dragoman.model import Transformer
 from dragoman.model.arithmetic import num_parameters
-from dragoman.reproduce.corpus import Texts, given_or_generated
+from dragoman.reproduce.corpus import given_or_generated
 from dragoman.reproduce.findings import Cell, Finding, Piece, Table
 from dragoman.reproduce.paper import TABLE3, Variation
 from dragoman.reproduce.request import Request
+from dragoman.reproduce.texts import Texts
 from dragoman.reproduce.trainings import Trained, Training, shrunk, train_all
 
 CONFORMING_VOCABULARY, BIG_VOCABULARY = 40_960, 36_000

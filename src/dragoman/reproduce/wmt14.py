@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from dragoman.errors import CorpusError, MissingDependencyError
-from dragoman.reproduce.corpus import Texts
+from dragoman.reproduce.texts import Texts
 from dragoman.storage.durable import replace_durably
 
 LANGUAGES: Mapping[str, str] = {"de": "deu", "fr": "fra"}
@@ -83,7 +83,7 @@ def obtain(folder: Path, target: str, told: Callable[[str], None], *, run: Run =
     return Texts(
         train=train,
         dev=files["dev"],
-        test=files["test"],
+        tests=[files["test"]],
         about=f"WMT 2014, English to {'German' if target == 'de' else 'French'}",
     )
 

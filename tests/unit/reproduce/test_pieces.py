@@ -14,6 +14,7 @@ from dragoman.reproduce.paper import TABLE2, TABLE3, TABLE4
 from dragoman.reproduce.record import read_record, write_record
 from dragoman.reproduce.table1 import repeat_table1
 from dragoman.reproduce.table3 import parameter_table
+from dragoman.reproduce.texts import Texts
 from dragoman.reproduce.trainings import shrunk
 from grammar_trees import grammar_trees
 
@@ -137,10 +138,41 @@ def test_table_2_trains_scores_and_prices(tmp_path: Path) -> None:
 
     assert (was_there, was_there_then) == (False, True)
     assert len(rows) == 12
-    assert all(isinstance(row[5], float) for row in rows[-2:])
+    assert all(isinstance(row[6], float) for row in rows[-2:])
     assert all(isinstance(row[-1], float) and row[-1] > 0 for row in rows[-2:])
     assert again.lines() == piece.lines()
-    assert (tmp_path / "trainings" / "base" / "test.out").exists()
+    assert (tmp_path / "trainings" / "base" / "test-1.out").exists()
+
+
+def two_files(folder: Path, name: str, lines: str) -> list[Path]:
+    files = [folder / f"{name}.{side}" for side in ("en", "de")]
+    for path in files:
+        path.write_text(lines, encoding="utf-8")
+    return files
+
+
+def test_table_2_scores_each_test_set(tmp_path: Path) -> None:
+    """Files of --test go together as those of --dev; each set has a row of each model, under its name."""
+    dev = two_files(tmp_path, "dev", "Five boats wait.\nSix boats came.\n")
+    both = [*two_files(tmp_path, "news-1", "One\nTwo\n"), *two_files(tmp_path, "news-2", "Three\nFour\n")]
+    corpus = two_files(tmp_path, "train", "".join(f"The boat of {n} waits.\n" for n in range(60)))
+    given = {"corpus": corpus, "dev": dev, "test": both}
+    piece, _ = reproduce(request("table2", tmp_path / "out", **given))
+
+    assert [row[1] for row in piece.tables[0].rows[-4:]] == ["news-1", "news-2"] * 2
+    assert "news-2: " in piece.findings[0].measured
+    assert (tmp_path / "out" / "trainings" / "big" / "test-2.out").exists()
+    for test, message in (([], "on test pairs"), (both[:3], "--test names 3 files, and --dev 2")):
+        with pytest.raises(UsageError, match=message):
+            reproduce(request("table2", tmp_path / f"out-{len(test)}", **(given | {"test": test})))
+
+
+def test_test_sets_that_are_called_alike_have_their_folders_names() -> None:
+    """A test.tsv of several corpora can be told from the others."""
+    tests = [[Path("a/test.tsv")], [Path("b/test.tsv")], [Path("c/news.en-de.en"), Path("c/news.en-de.de")]]
+    texts = Texts(train=(), dev=(), tests=tests, about="")
+
+    assert texts.test_names() == ["a/test", "b/test", "news.en-de"]
 
 
 def test_a_training_whose_result_was_not_kept_is_judged_once_more(tmp_path: Path) -> None:

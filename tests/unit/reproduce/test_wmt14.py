@@ -82,7 +82,7 @@ def test_everything_is_obtained_once(tmp_path: Path) -> None:
     assert command[:4] == [sys.executable, "-m", "mtdata", "get"]
     assert command[command.index("--langs") + 1] == "eng-deu"
     assert tuple(command[command.index("--train") + 1 :]) == wmt14.CORPORA["de"]
-    assert [path.read_text(encoding="utf-8") for path in (*first.dev, *first.test)] == [EN, DE] * 2
+    assert [path.read_text(encoding="utf-8") for path in (*first.dev, *first.tests[0])] == [EN, DE] * 2
     assert second == first
     assert len(told) == 3
 
