@@ -27,6 +27,17 @@ def test_the_terminal_shows_a_picture_and_the_other_choices(explain: Translate) 
     assert any(line.split()[:1] == ["ba"] and "0.9" in line for line in lines)
 
 
+@pytest.mark.parametrize("words", [(), ("-",)])
+def test_the_sentence_may_come_from_standard_input(explain: Translate, words: tuple[str, ...]) -> None:
+    """A line is shown as if it had been typed; of two lines neither is."""
+    one = explain(*words, "--format", "json", text="ba be bi\n")
+    two = explain(*words, text="ba be\nbi\n")
+
+    assert one == explain("ba be bi", "--format", "json")
+    assert (two.code, two.lines) == (2, [])
+    assert "standard input has 2 sentences" in two.said
+
+
 @pytest.mark.parametrize(
     ("ending", "begins"), [("html", b"<!doctype html>"), ("svg", b"<svg "), ("json", b"{"), ("txt", b"ba be")]
 )
@@ -104,7 +115,8 @@ def test_a_word_alone_has_its_own_rows(explain: Translate) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((), "give a TEXT to explain, or a corpus with --alignments"),
+        (("ba", "--alignments", "a.tsv"), "give a TEXT to explain, or a corpus with --alignments"),
+        ((), "standard input has 0 sentences; give one to explain"),
         (("ba", "--layer", "7"), "--layer 7: the layers of this model's cross-attention are 1"),
         (("ba", "--heads", "9"), "--heads 9: a layer of this model has 4 heads"),
         (("ba", "--heads", "x"), "'x' are no numbers of heads"),

@@ -39,6 +39,7 @@ def test_parameters_are_printed_at_once(capsys: pytest.CaptureFixture[str]) -> N
     [
         (["table7"], "'table7' is not one of"),
         (["checks", "--params"], "--params is for table3"),
+        (["table3", "--params", "--corpus", "a.tsv"], "--params trains nothing"),
         (["table4", "--scale", "tiny"], "table4 needs a treebank in three parts"),
         (["checks", "--corpus", "a.tsv"], "checks trains nothing on a corpus"),
     ],
@@ -47,7 +48,8 @@ def test_misuse_is_one_message(
     words: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """With exit code 2, and without a traceback."""
-    code = main(["reproduce", *words, "--out", str(tmp_path / "x")])
+    out = [] if "--params" in words else ["--out", str(tmp_path / "x")]
+    code = main(["reproduce", *words, *out])
     said = capsys.readouterr()
 
     assert code == 2

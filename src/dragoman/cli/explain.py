@@ -79,7 +79,7 @@ def command(
     device: str,
     threads: int | None,
 ) -> None:
-    """Show how MODEL comes to its translation of TEXT, one sentence.
+    """Show how MODEL comes to its translation of TEXT, one sentence; left out or -, standard input.
 
     That is where each head looks, what else could have come, and what search has kept.
 
@@ -93,7 +93,7 @@ def command(
         from dragoman.run.output import check_output
         from dragoman.translator import choose_device
 
-        if (text is None) == (not alignments):
+        if text is not None and alignments:
             raise click.UsageError("give a TEXT to explain, or a corpus with --alignments")
         if alignments and (translation or format_name or kind or heads or word):
             raise click.UsageError("--alignments goes with --layer and --output alone")
@@ -101,8 +101,9 @@ def command(
         if output is not None:
             check_output(output, list(alignments))
         use_threads(threads)
+        sentence = text if alignments else _sentence(text)
         explainer = Explainer(Bundle.load(model, choose_device(device)))
-        if text is None:
+        if sentence is None:
             from dragoman.text import check_corpus, open_corpus
 
             corpus = open_corpus(alignments)
@@ -111,7 +112,7 @@ def command(
                 for line in explainer.align(corpus.numbered_pairs(), layer):
                     results.write(f"{line}\n")
             return
-        explanation = explainer.explain(text, translation)
+        explanation = explainer.explain(sentence, translation)
         from dragoman.run.explanation_formats import far_heads, formatted, view_of
 
         view = view_of(explanation, kind=kind, layer=layer, heads=heads, word=word)
@@ -119,6 +120,20 @@ def command(
         _write(content, output)
         if word is not None and (output is not None or chosen != "text"):
             click.echo(far_heads(explanation, view), err=True)
+
+
+def _sentence(text: str | None) -> str:
+    """Return the text that was given, or the only line of standard input."""
+    from dragoman.text import STANDARD_INPUT, read_lines
+
+    if text not in (None, STANDARD_INPUT):
+        return str(text)
+    if text is None and sys.stdin.isatty():
+        raise click.UsageError("give a TEXT to explain, or a corpus with --alignments")
+    lines = [line for line in read_lines(STANDARD_INPUT) if line.strip()]
+    if len(lines) != 1:
+        raise click.UsageError(f"standard input has {len(lines):,} sentences; give one to explain")
+    return lines[0]
 
 
 def _format_of(output: Path | None) -> str:

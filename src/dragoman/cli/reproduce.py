@@ -77,6 +77,8 @@ def command(
     embedded corpus where none is named.
     """
     if params:
+        if out or corpus or dev or test or silver or model or settings:
+            raise click.UsageError("--params trains nothing: leave folder, files and keys out")
         _print_parameters(what)
         return
     with StopSignals() as signals:

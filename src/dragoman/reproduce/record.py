@@ -21,6 +21,8 @@ RESULT, REPORT, BEGUN = "result.json", "report.html", "request.json"
 def claim(out: Path, settings: Mapping[str, Any]) -> None:
     """Make a folder the place of one request, or find that it is: nothing of anything else is overwritten.
 
+    A request for more seeds goes on in the folder of one for fewer.
+
     Raises:
         UsageError: It is a file, holds something else or another request, or cannot be written.
     """
@@ -29,9 +31,11 @@ def claim(out: Path, settings: Mapping[str, Any]) -> None:
     note = out / BEGUN
     try:
         if note.exists():
-            _check_same(out, json.loads(note.read_bytes()), settings)
-            return
-        if out.is_dir() and any(out.iterdir()):
+            begun = json.loads(note.read_bytes())
+            _check_same(out, begun, settings)
+            if not _more_seeds(begun, settings):
+                return
+        elif out.is_dir() and any(out.iterdir()):
             raise UsageError(f"--out {out}: the folder is not empty", hint="name a new folder")
         out.mkdir(parents=True, exist_ok=True)
         replace_durably(note, (json.dumps(dict(settings), indent=2, ensure_ascii=False) + "\n").encode())
@@ -70,7 +74,7 @@ def write_record(out: Path, piece: Piece, settings: Mapping[str, Any]) -> None:
 
 
 def read_record(out: Path, settings: Mapping[str, Any]) -> Piece | None:
-    """Return what a folder holds, or None where it holds nothing that is finished.
+    """Return what a folder holds, or None where it holds nothing that is finished, or fewer seeds.
 
     Raises:
         UsageError: It was made with other settings, or is no such folder.
@@ -94,11 +98,17 @@ def read_record(out: Path, settings: Mapping[str, Any]) -> Piece | None:
             f"--out {out}: {RESULT} in it cannot be read as a result", hint="name another folder"
         ) from error
     _check_same(out, stored, settings)
-    return piece
+    return None if _more_seeds(stored, settings) else piece
+
+
+def _more_seeds(stored: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:
+    return bool(stored.get("seeds", 1) < settings.get("seeds", 1))
 
 
 def _check_same(out: Path, stored: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
     changed = {name: value for name, value in stored.items() if settings.get(name) != value}
+    if _more_seeds(stored, settings):
+        del changed["seeds"]
     if changed:
         spelled = ", ".join(f"{name}={value}" for name, value in changed.items())
         raise UsageError(

@@ -157,9 +157,9 @@ def why_ended(progress: Progress, config: TrainConfig) -> str | None:
 def selection_score(scores: Scores, select_by: str) -> float:
     """Return the score by which checkpoints are compared, greater is better.
 
-    Where nothing is translated there is no BLEU, and the loss decides.
+    Where nothing is translated there is no BLEU, and where all of it is bad it is 0: then the loss decides.
     """
-    return scores[select_by] if select_by != "loss" and select_by in scores else -scores["loss"]
+    return scores[select_by] if select_by != "loss" and scores.get(select_by) else -scores["loss"]
 
 
 class _Clock:

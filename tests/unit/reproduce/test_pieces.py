@@ -283,6 +283,22 @@ def test_a_folder_belongs_to_one_request(tmp_path: Path) -> None:
         reproduce(request("table2", tmp_path / "out", **given))
 
 
+def test_more_seeds_go_on_where_fewer_ended(tmp_path: Path) -> None:
+    """What is trained stays; fewer seeds than the folder has are another request."""
+    reproduce(request("table3", tmp_path))
+    stamps = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("trained.json")}
+    told: list[str] = []
+    piece, was_there = reproduce(request("table3", tmp_path, seeds=2, told=told.append))
+
+    assert not was_there
+    assert told[0] == "20 of 40 trainings are finished already"
+    assert all(path.stat().st_mtime_ns == stamp for path, stamp in stamps.items())
+    assert "Seeds of each row: 2" in piece.text[2]
+    assert reproduce(request("table3", tmp_path, seeds=2))[1]
+    with pytest.raises(UsageError, match=r"that of another request \(seeds=2\)"):
+        reproduce(request("table3", tmp_path))
+
+
 def test_nothing_of_anybody_else_is_overwritten(tmp_path: Path) -> None:
     """A folder that holds something, and a file, are no place for a result."""
     (tmp_path / "report.html").write_text("mine", encoding="utf-8")
