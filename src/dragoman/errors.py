@@ -86,3 +86,7 @@ class ScoreError(DragomanError):
 
 class MissingDependencyError(DragomanError):
     """An optional package that is needed here and is not installed."""
+
+
+class EngineError(DragomanError):
+    """The native engine is missing, or cannot do what is asked."""

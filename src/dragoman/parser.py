@@ -15,10 +15,11 @@ from dragoman.config import SearchConfig
 from dragoman.data import by_length, pad
 from dragoman.errors import BundleError, CorpusError, UsageError
 from dragoman.model import CachedDecoder
+from dragoman.model_search import choose_device
 from dragoman.parsing import LEAST_EXTRA, SymbolIds, TreeDecoder
 from dragoman.search import Decoder, Hypothesis, search
 from dragoman.text.ids import END
-from dragoman.translator import WINDOW, choose_device
+from dragoman.translator import WINDOW
 from dragoman.trees import Tree, fault_of, source_of, tree_of
 
 TOO_LONG_HINT = "cut the sentence, or train a model with model.positions=interleaved"

@@ -1,23 +1,19 @@
-"""Text in, text out.
-
-Letters of shapes: B sentences, S source positions, T target positions.
-"""
+"""Text in, text out; what is between finds outputs as ids, in torch or in native code."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import torch
-from torch import Tensor
-
-from dragoman.bundle import Bundle
 from dragoman.config import SearchConfig
-from dragoman.data import by_length, pad
 from dragoman.errors import UsageError
-from dragoman.model import AttentionWeights, CachedDecoder
-from dragoman.search import Decoder, Hypothesis, search
+from dragoman.hypothesis import Hypothesis
+from dragoman.searchers import Model, Searcher, bundle_of, load_searcher, searcher_of
 from dragoman.text.ids import END
+
+if TYPE_CHECKING:
+    from dragoman.model_search import Attention
 
 WINDOW = 1_024
 """Sentences that are sorted by length together."""
@@ -70,33 +66,16 @@ class Translation:
         return self.alternatives[0].score
 
 
-@dataclass(frozen=True)
-class Attention:
-    """What happens in the model while it reads one source and writes its translation.
-
-    Attributes:
-        source_pieces: Pieces of the source, with its end.
-        target_pieces: Pieces of the translation, with its end.
-        weights: Encoder, decoder and cross-attention of each layer, (1, heads, queries, memory) each.
-        logprob_TV: Log-probability of every piece in place of each target piece, in nats.
-    """
-
-    source_pieces: tuple[str, ...]
-    target_pieces: tuple[str, ...]
-    weights: AttentionWeights
-    logprob_TV: Tensor
-
-
 _EMPTY = Alternative("", 0.0, (), (), finished=True)
 
 
 class Translator:
-    """Translates with one model; made by ``load``, or from a bundle that is in memory.
+    """Translates with one model; made by ``load``, or of parts.
 
     Args:
         bundle: The model.
+        searcher: Finds outputs with its weights; left out, the model of a ``Bundle`` does, in torch.
         before_batch: Called before each batch of sentences; what it raises ends the translation.
-        wrap: Returns what search asks in place of the model's decoder.
 
     Raises:
         UsageError: The model writes trees.
@@ -104,10 +83,10 @@ class Translator:
 
     def __init__(
         self,
-        bundle: Bundle,
+        bundle: Model,
+        searcher: Searcher | None = None,
         *,
         before_batch: Callable[[], None] = lambda: None,
-        wrap: Callable[[Decoder], Decoder] = lambda decoder: decoder,
     ) -> None:
         if bundle.config.data.task != "translation":
             raise UsageError(
@@ -115,24 +94,33 @@ class Translator:
                 hint="use 'dragoman parse', or dragoman.Parser",
             )
         self.bundle = bundle
+        self._searcher = searcher or searcher_of(bundle)
         self._before_batch = before_batch
-        self._wrap = wrap
-        self._model = bundle.model
         self._tokenizer = bundle.tokenizer
 
     @classmethod
-    def load(cls, folder: Path | str, *, device: str = "auto") -> "Translator":
+    def load(
+        cls,
+        folder: Path | str,
+        *,
+        device: str = "auto",
+        precision: str = "auto",
+        threads: int | None = None,
+    ) -> "Translator":
         """Read a model folder.
 
         Args:
             folder: What ``dragoman train`` has written.
             device: ``auto`` (a GPU where there is one), ``cpu``, ``cuda`` or ``cuda:1``.
+            precision: ``float32``, or on a processor ``int8``: twice as fast, and nearly as good.
+                ``auto`` is float32.
+            threads: Of the processor; left out, all that there are.
 
         Raises:
             BundleError: The folder does not hold a whole model.
-            UsageError: There is no such device.
+            UsageError: There is no such device, or it lacks the precision.
         """
-        return cls(Bundle.load(Path(folder), choose_device(device)))
+        return cls(*load_searcher(Path(folder), device=device, precision=precision, threads=threads))
 
     @property
     def config(self) -> SearchConfig:
@@ -177,31 +165,21 @@ class Translator:
             for text, one in zip(texts, parts, strict=True)
         ]
 
-    @torch.inference_mode()
-    def attention(self, source: str, translation: Alternative | str) -> Attention:
+    def attention(self, source: str, translation: Alternative | str) -> "Attention":
         """Return what happens in the model while it reads a source and writes a translation.
 
         Args:
             source: Short enough to be read at once.
             translation: One of the model, or any text.
         """
-        ids = self._tokenizer.encode(source)
-        if isinstance(translation, str):
-            target = self._tokenizer.encode(translation)
-        else:
-            target = self._tokenizer.tokens(translation.pieces)
-        device, weights = self._model.output_weight_VD.device, AttentionWeights()
-        source_BS = pad([ids], end=END, padding=self._model.source_padding).to(device)
-        input_BT = torch.tensor([[self._model.padding, *target]], device=device)
-        x_BTD = self._model.decode(input_BT, self._model.encode(source_BS, weights), weights)
-        logprob_TV = self._model.logits(x_BTD)[0].float().log_softmax(dim=-1)
-        logprob_TV[:, self._tokenizer.impossible] = -torch.inf
-        return Attention(
-            (*self._tokenizer.pieces(ids), "</s>"),
-            (*self._tokenizer.pieces(target), "</s>"),
-            weights,
-            logprob_TV,
+        from dragoman.model_search import attention
+
+        written = (
+            self._tokenizer.pieces(self._tokenizer.encode(translation))
+            if isinstance(translation, str)
+            else translation.pieces
         )
+        return attention(bundle_of(self.bundle), source, written)
 
     def _parts(self, text: str) -> list[list[int]]:
         """Return the pieces of a text, cut where they are more than the model reads at once."""
@@ -222,24 +200,13 @@ class Translator:
         ends = [i for i in starts if pieces[i - 1].endswith((".", "!", "?", "…", "。")) and i > limit // 4]
         return (ends or starts or [limit])[-1]
 
-    @torch.inference_mode()
     def _search_all(self, sources: list[list[int]], config: SearchConfig) -> list[list[Hypothesis]]:
-        """Return the hypotheses of each source; those of like length are searched together."""
-        found: list[list[Hypothesis]] = [[] for _ in sources]
-        for chosen in by_length([len(ids) + 1 for ids in sources], config.batch_tokens):
-            self._before_batch()
-            for i, hypotheses in zip(chosen, self._search([sources[i] for i in chosen], config), strict=True):
-                found[i] = hypotheses
-        return found
-
-    def _search(self, sources: list[list[int]], config: SearchConfig) -> list[list[Hypothesis]]:
-        model, device = self._model, self._model.output_weight_VD.device
-        source_BS = pad(sources, end=END, padding=model.source_padding).to(device)
-        limit_B = torch.tensor([len(ids) + 1 + config.extra_length for ids in sources], device=device)
+        """Return the hypotheses of each source."""
+        limits = [len(ids) + 1 + config.extra_length for ids in sources]
         if self.bundle.config.model.positions in ("learned", "table"):
-            limit_B = limit_B.clamp(max=self.bundle.config.model.max_positions)
-        decoder = CachedDecoder(model, model.encode(source_BS), config.beam_size, self._tokenizer.impossible)
-        return search(self._wrap(decoder), start=model.padding, end=END, limit_B=limit_B, config=config)
+            limits = [min(limit, self.bundle.config.model.max_positions) for limit in limits]
+        whole = [[*ids, END] for ids in sources]
+        return self._searcher.search(whole, limits, config, before_batch=self._before_batch)
 
     def _assemble(
         self, text: str, parts: list[list[int]], found: list[list[Hypothesis]], config: SearchConfig
@@ -273,27 +240,3 @@ class Translator:
             hypothesis.token_scores,
             hypothesis.finished,
         )
-
-
-def choose_device(name: str) -> torch.device:
-    """Return the device of this name; ``auto`` is a GPU where there is one.
-
-    Raises:
-        UsageError: There is no such device here.
-    """
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-        if device.type not in ("cpu", "cuda"):
-            raise RuntimeError
-    except RuntimeError:
-        raise UsageError(
-            f"--device {name}: must be auto, cpu, cuda or cuda:N", hint="see the GPUs with 'dragoman env'"
-        ) from None
-    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        raise UsageError(
-            f"--device {name}: this machine shows {torch.cuda.device_count()} CUDA devices to PyTorch",
-            hint="use --device cpu, or see 'dragoman env'",
-        )
-    return device

@@ -10,10 +10,11 @@ from dragoman.bundle import Bundle
 from dragoman.config import Config, DataConfig, SearchConfig
 from dragoman.data import collate
 from dragoman.errors import UsageError
+from dragoman.model_search import choose_device
 from dragoman.text import Tokenizer
 from dragoman.text.ids import END
 from dragoman.train.loss import loss_sums
-from dragoman.translator import Translator, choose_device
+from dragoman.translator import Translator
 from text_samples import sentences, trained
 from tiny_models import tiny_model
 

@@ -33,6 +33,9 @@ group = LazyGroup(
         "reproduce": LazyCommand("dragoman.cli.reproduce", "Repeat the paper's tables, figures and claims."),
         "demo": LazyCommand("dragoman.cli.demo", "Train and judge a small model in minutes."),
         "config": LazyCommand("dragoman.cli.config", "Explain and show the configuration."),
+        "build-engine": LazyCommand(
+            "dragoman.cli.build_engine", "Compile the fast engine for this computer."
+        ),
         "env": LazyCommand("dragoman.cli.env", "Show versions, processor and GPUs."),
         "completion": LazyCommand("dragoman.cli.completion", "Print a script for your shell's completion."),
     },

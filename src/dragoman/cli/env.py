@@ -18,9 +18,10 @@ def command(as_json: bool) -> None:
 
     The gain of bfloat16 is measured: how many times faster than float32 the processor multiplies matrices.
     """
+    from dragoman.engine import engine_name
     from dragoman.run.environment import read_environment
 
-    environment = asdict(read_environment()) | {"bfloat16_gain": _bfloat16_gain()}
+    environment = asdict(read_environment()) | {"bfloat16_gain": _bfloat16_gain(), "engine": engine_name()}
     if as_json:
         click.echo(json.dumps(environment, indent=2, ensure_ascii=False))
         return

@@ -8,7 +8,14 @@ import click
 
 from dragoman.cli.evaluate_jobs import Job, Kind, choose_job
 from dragoman.cli.line_progress import line_progress
-from dragoman.cli.options import device_options, json_option, search_options, use_threads, warn
+from dragoman.cli.options import (
+    device_options,
+    json_option,
+    precision_option,
+    search_options,
+    use_threads,
+    warn,
+)
 from dragoman.cli.stop import StopSignals
 
 if TYPE_CHECKING:
@@ -69,6 +76,7 @@ their brackets, as EVALB counts them with COLLINS.prm."""
     "--output", "-o", type=click.Path(path_type=Path), help="Keep the translations or trees in this file."
 )
 @search_options
+@precision_option
 @device_options
 def command(
     *,
@@ -88,6 +96,7 @@ def command(
     beam_size: int | None,
     length_penalty: float | None,
     batch_tokens: int | None,
+    precision: str,
     device: str,
     threads: int | None,
 ) -> None:
@@ -107,6 +116,8 @@ def command(
             length_penalty=length_penalty,
             batch_tokens=batch_tokens,
             device=device,
+            precision=precision,
+            threads=threads,
         )
         for_trees = EvaluateParserOptions(
             constrained=not unconstrained,

@@ -99,7 +99,7 @@ def _model(files: tuple[Path, ...]) -> Job:
     if len(files) < 2:
         what = "one file alone cannot be scored" if files else "no file was named"
         raise click.UsageError(f"{_USAGE}; {what}")
-    from dragoman.bundle import load_config
+    from dragoman.model_files import load_config
 
     model, first, *others = files
     if load_config(model).data.task == "translation":

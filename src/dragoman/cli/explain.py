@@ -89,9 +89,9 @@ def command(
     """
     with StopSignals():
         from dragoman.bundle import Bundle
+        from dragoman.model_search import choose_device
         from dragoman.run.explaining import Explainer
         from dragoman.run.output import check_output
-        from dragoman.translator import choose_device
 
         if text is not None and alignments:
             raise click.UsageError("give a TEXT to explain, or a corpus with --alignments")

@@ -74,6 +74,26 @@ def device_options(function: _Function) -> _Function:
     return function
 
 
+def precision_option(function: _Function) -> _Function:
+    """Add ``--precision``."""
+    option = click.option(
+        "--precision",
+        type=click.Choice(["auto", "float32", "int8"]),
+        default="auto",
+        show_default=True,
+        help="int8 is faster on a processor and nearly as good; auto is float32.",
+    )
+    return option(function)
+
+
+def tell_without_engine(device: str) -> None:
+    """Say so if a processor translates without the native engine, and how to get it."""
+    from dragoman.searchers import without_engine
+
+    if notice := without_engine(device):
+        click.echo(f"notice: {notice}", err=True)
+
+
 def use_threads(threads: int | None) -> None:
     """Let torch compute with this many threads; None leaves its own choice."""
     if threads is not None:

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from dragoman.cli.line_progress import line_progress
-from dragoman.cli.options import device_options, search_options, use_threads, warn
+from dragoman.cli.options import (
+    device_options,
+    precision_option,
+    search_options,
+    tell_without_engine,
+    warn,
+)
 from dragoman.cli.results import results_to
 from dragoman.cli.stop import StopSignals
 
@@ -33,6 +39,7 @@ if TYPE_CHECKING:
     help="How to write; left out, text, or moses where --n-best is above 1.",
 )
 @click.option("--scores", is_flag=True, help="In text: write score and tab before each translation.")
+@precision_option
 @device_options
 def command(
     *,
@@ -45,6 +52,7 @@ def command(
     n_best: int | None,
     format_name: "Format | None",
     scores: bool,
+    precision: str,
     device: str,
     threads: int | None,
 ) -> None:
@@ -68,8 +76,8 @@ def command(
         num_lines = check_input(file)
         if output is not None:
             check_output(output, [file])
-        use_threads(threads)
-        translator = Translator.load(model, device=device)
+        translator = Translator.load(model, device=device, precision=precision, threads=threads)
+        tell_without_engine(device)
         changes = {
             "beam_size": beam_size,
             "length_penalty": length_penalty,

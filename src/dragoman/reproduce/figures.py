@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dragoman.bundle import Bundle
+from dragoman.model_search import choose_device
 from dragoman.reproduce.corpus import given_or_generated
 from dragoman.reproduce.findings import Finding, Piece, Table
 from dragoman.reproduce.request import Request
@@ -17,7 +18,6 @@ from dragoman.run.explaining import Explainer
 from dragoman.run.explanation_formats import formatted, view_of
 from dragoman.storage.durable import checksum_of, replace_durably
 from dragoman.text import read_lines
-from dragoman.translator import choose_device
 from dragoman.visualize.attention_figure import View, attention_svg
 from dragoman.visualize.explanation import Explanation, Weights, far_reaching, shown, words_in
 

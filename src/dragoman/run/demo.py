@@ -10,6 +10,7 @@ from torch import Tensor
 from dragoman.config import read_config
 from dragoman.errors import UsageError
 from dragoman.evaluate import Scores, score
+from dragoman.model_search import choose_device
 from dragoman.run.demo_corpus import (
     NUM_GENERATED,
     DemoNote,
@@ -23,7 +24,7 @@ from dragoman.run.reporter import Reporter
 from dragoman.run.session import Outcome
 from dragoman.run.training import TrainOptions, train
 from dragoman.text import Corpus, Pair, open_corpus, usable_pairs
-from dragoman.translator import Translation, Translator, choose_device
+from dragoman.translator import Translation, Translator
 
 _RECIPE = "demo"
 _OWN_FILES_SETTINGS = ("model.vocabulary_size=4000", "train.max_minutes=4")

@@ -38,6 +38,10 @@ class EvaluateOptions:
     batch_tokens: int | None = None
     device: str = "auto"
     """``auto``, ``cpu``, ``cuda`` or ``cuda:N``."""
+    precision: str = "auto"
+    """``float32``, or on a processor ``int8``; ``auto`` is float32."""
+    threads: int | None = None
+    """Of the processor; left out, all that there are."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +98,7 @@ def evaluate(
     options = options or EvaluateOptions()
     _check_paths([source, *references], options)
     sources, sets, baseline = _read_all(source, references, options.baseline)
-    translator = model if isinstance(model, Translator) else Translator.load(model, device=options.device)
+    translator = model if isinstance(model, Translator) else _load(model, options)
     config = _search_config(translator.config, options)
     hypotheses: list[str] = []
     num_cut = 0
@@ -110,6 +114,10 @@ def evaluate(
     tokenized = trained_tokenized if options.tokenized is None else options.tokenized
     scores = score(hypotheses, sets, tokenized=tokenized, ter=options.ter, num_cut=num_cut)
     return _with_extras(scores, hypotheses, sets, baseline, options)
+
+
+def _load(model: File, options: EvaluateOptions) -> Translator:
+    return Translator.load(model, device=options.device, precision=options.precision, threads=options.threads)
 
 
 def evaluate_outputs(

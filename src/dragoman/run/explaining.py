@@ -11,6 +11,7 @@ from torch import Tensor
 
 from dragoman.bundle import Bundle
 from dragoman.errors import CorpusError, UsageError
+from dragoman.model_search import ModelSearch
 from dragoman.search import Decoder
 from dragoman.text import NumberedPair
 from dragoman.translator import Alternative, Translator
@@ -33,7 +34,7 @@ class Explainer:
     def __init__(self, bundle: Bundle) -> None:
         self._bundle = bundle
         self._recorder: _Recorder | None = None
-        self._translator = Translator(bundle, wrap=self._recorded)
+        self._translator = Translator(bundle, ModelSearch(bundle, wrap=self._recorded))
 
     @property
     def about(self) -> str:

@@ -9,9 +9,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from dragoman.bundle import CONFIG, TOKENIZER, WEIGHTS
 from dragoman.config import Config, config_to_toml, read_config
 from dragoman.errors import CheckpointError, ConfigError, CorpusError, UsageError
+from dragoman.model_files import CONFIG, TOKENIZER, WEIGHTS
 from dragoman.run.corpora import TrainingText
 from dragoman.run.lock import LOCK, FolderLock
 from dragoman.storage.durable import checksum_of, replace_durably, sealed, unsealed

@@ -15,8 +15,8 @@ import torch
 from torch import distributed
 
 from dragoman.errors import RanksError, UsageError
+from dragoman.model_search import choose_device
 from dragoman.train.ranks import Ranks
-from dragoman.translator import choose_device
 
 MEETING_FILE = "DRAGOMAN_MEETING_FILE"
 """Variable that names a file through which the ranks of one machine find each other, without a port."""

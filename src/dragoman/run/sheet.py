@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from dragoman.bundle import CONFIG, TOKENIZER, WEIGHTS
 from dragoman.config import Config, config_to_toml
 from dragoman.errors import CheckpointError
+from dragoman.model_files import CONFIG, TOKENIZER, WEIGHTS
 from dragoman.run.corpora import TrainingText
 from dragoman.run.environment import Environment, read_environment
 from dragoman.storage.durable import checksum_of, replace_durably

@@ -12,10 +12,10 @@ from torch import Tensor
 from torch.nn import functional
 
 from dragoman.config import SearchConfig
+from dragoman.hypothesis import Hypothesis
 from dragoman.search.greedy import advance_greedily
 from dragoman.search.hypotheses import (
     Beam,
-    Hypothesis,
     Progress,
     first_progress,
     length_penalty,

@@ -1,0 +1,48 @@
+"""dragoman: the native engine, or the model in PyTorch where ``precision`` says so."""
+
+import json
+from pathlib import Path
+
+from dragoman import __version__
+from dragoman.config import ModelConfig, SearchConfig
+from dragoman.engine import Engine
+from peers.translation_job import END, UNKNOWN, Job, Translate
+
+
+def make(folder: Path, job: Job) -> tuple[str, Translate]:
+    """Read the model; return the version and what translates."""
+    about = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    model_config = ModelConfig(**about["model"])
+    impossible = [UNKNOWN, *([END] if job.fixed_length else [])]
+    config = SearchConfig(
+        beam_size=job.beam_size, length_penalty=job.length_penalty, batch_tokens=16 * job.batch_size + 16
+    )
+    if job.precision == "pytorch":
+        searcher = _in_torch(folder, model_config, impossible)
+    else:
+        from safetensors.numpy import load_file
+
+        weights = load_file(folder / "model.safetensors")
+        precision = "int8" if job.precision == "int8" else "float32"
+        searcher = Engine(model_config, weights, precision, impossible, workers=job.threads)
+
+    def translate(sources: list[list[int]]) -> list[list[int]]:
+        limits = [job.fixed_length or len(source) + job.extra_length for source in sources]
+        found = searcher.search(sources, limits, config, before_batch=lambda: None)
+        return [list(hypotheses[0].tokens) for hypotheses in found]
+
+    return __version__, translate
+
+
+def _in_torch(folder: Path, config: ModelConfig, impossible: list[int]):  # type: ignore[no-untyped-def]
+    from types import SimpleNamespace
+
+    from safetensors.torch import load_file
+
+    from dragoman.model import Transformer
+    from dragoman.model_search import ModelSearch
+
+    model = Transformer(config)
+    model.load_state_dict(load_file(folder / "model.safetensors"))
+    bundle = SimpleNamespace(model=model.eval(), tokenizer=SimpleNamespace(impossible=impossible))
+    return ModelSearch(bundle)  # type: ignore[arg-type]

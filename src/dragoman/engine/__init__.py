@@ -1,0 +1,10 @@
+"""The engine that translates on a processor: the model, its search and its batches in native code.
+
+It imports no torch. Beside it stands the readable form: ``dragoman.model`` with ``dragoman.search``.
+"""
+
+from dragoman.engine.engine import Engine
+from dragoman.engine.library import HINT, engine_name, is_there, missing_notice
+from dragoman.engine.packing import PRECISIONS, Precision
+
+__all__ = ["HINT", "PRECISIONS", "Engine", "Precision", "engine_name", "is_there", "missing_notice"]

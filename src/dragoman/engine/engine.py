@@ -1,0 +1,211 @@
+"""Sources in, hypotheses out, as ids; the model and its search are native."""
+
+import ctypes
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dragoman.config import ModelConfig, SearchConfig
+from dragoman.engine import packing
+from dragoman.engine.library import Goes, fault, library
+from dragoman.engine.packing import Floats, Precision
+from dragoman.errors import EngineError
+from dragoman.hypothesis import Hypothesis
+from dragoman.model_files import Outline
+from dragoman.text.ids import END
+
+_ACTIVATIONS = {"relu": 1, "gelu": 2, "swish": 3}
+
+MOST_ROWS = 256
+"""Hypotheses that one worker computes at once."""
+
+
+class Engine:
+    """A model in native code.
+
+    What it finds for a source does not depend on the others, not even in the last bit, at any precision.
+
+    Args:
+        config: Of the model.
+        tensors: Its weights in float32, by name.
+        precision: ``float32``, or ``int8`` for weights and activations rounded to bytes.
+        impossible: Ids that are never produced, besides padding.
+        workers: Threads that share the sources.
+
+    Raises:
+        EngineError: The native library is missing, or the weights do not fit.
+    """
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        tensors: Mapping[str, Floats],
+        precision: Precision,
+        impossible: Sequence[int],
+        *,
+        workers: int = 1,
+    ) -> None:
+        self.workers = workers
+        self.config = config
+        self.precision = precision
+        self._tables = {name: tensors[name] for name in tensors if name.endswith("positions.table_TD")}
+        self._positions_TD = packing.positions(0, config, self._tables)
+        numbers = np.array(
+            [
+                config.d_model,
+                config.d_ff,
+                config.num_encoder_layers,
+                config.num_decoder_layers,
+                config.vocabulary_size,
+                config.source_vocabulary_size or config.vocabulary_size,
+                config.norm == "pre",
+                _ACTIVATIONS.get(config.activation, 0),
+                *packing.Heads.of(config),
+            ],
+            np.intc,
+        )
+        self._library = library()
+        self._model = self._library.dragoman_model(numbers.ctypes.data, config.norm_epsilon)
+        for name, (matrix_OI, bias_O) in packing.matrices(tensors, config).items():
+            self._add_matrix(name, matrix_OI, bias_O)
+        for name, vector in packing.vectors(tensors, config, impossible).items():
+            held = np.ascontiguousarray(vector, np.float32)
+            self._check(
+                self._library.dragoman_add_vector(self._model, name.encode(), held.ctypes.data, held.size)
+            )
+        self._check(self._library.dragoman_connect(self._model))
+
+    @classmethod
+    def of(cls, outline: Outline, precision: Precision, workers: int) -> "Engine":
+        """Return the engine of a model folder.
+
+        Raises:
+            BundleError: The weights are missing, damaged, or do not fit.
+        """
+        impossible = outline.tokenizer.impossible
+        return cls(outline.config.model, outline.arrays(), precision, impossible, workers=workers)
+
+    def __del__(self) -> None:
+        if getattr(self, "_model", None):
+            self._library.dragoman_free_model(self._model)
+
+    def _add_matrix(self, name: str, matrix_OI: Floats, bias_O: Floats | None) -> None:
+        scale = None
+        if self.precision == "int8":
+            weights, scale = packing.quantized(matrix_OI)
+        else:
+            weights = np.ascontiguousarray(matrix_OI, np.float32)
+        bias = None if bias_O is None else np.ascontiguousarray(bias_O, np.float32)
+        self._check(
+            self._library.dragoman_add_matrix(
+                self._model,
+                name.encode(),
+                weights.ctypes.data,
+                None if scale is None else scale.ctypes.data,
+                None if bias is None else bias.ctypes.data,
+                *weights.shape,
+            )
+        )
+
+    def _check(self, code: int) -> None:
+        if code:
+            raise EngineError(f"the engine cannot take this model: {fault()}")
+
+    def search(
+        self,
+        sources: Sequence[Sequence[int]],
+        limits: Sequence[int],
+        config: SearchConfig,
+        *,
+        before_batch: Callable[[], None] = lambda: None,
+    ) -> list[list[Hypothesis]]:
+        """Return the best outputs of each source, best first.
+
+        Args:
+            sources: Ids of each, its end included.
+            limits: Ids that each output may have, its end included.
+            config: Settings of the search.
+            before_batch: Called often, by this thread; what it raises ends the search.
+
+        Raises:
+            EngineError: The engine has no memory, or leaves a sentence no possible token.
+        """
+        if not sources:
+            return []
+        tokens = np.fromiter((token for source in sources for token in source), np.intc)
+        lengths = np.array([len(source) for source in sources], np.intc)
+        limit = np.array(limits, np.intc)
+        self._reach(int(max(lengths.max(), limit.max())))
+        numbers = np.array([config.beam_size, config.n_best, END], np.intc)
+        batch = np.array([MOST_ROWS, config.batch_tokens, self.workers], np.intc)
+        raised: list[BaseException] = []
+
+        def goes() -> int:
+            try:
+                before_batch()
+            except BaseException as error:  # nothing may be raised through native code
+                raised.append(error)
+            return not raised
+
+        results = self._library.dragoman_translate(
+            self._model,
+            tokens.ctypes.data,
+            lengths.ctypes.data,
+            limit.ctypes.data,
+            len(sources),
+            numbers.ctypes.data,
+            config.length_penalty,
+            batch.ctypes.data,
+            self._positions_TD.ctypes.data,
+            len(self._positions_TD),
+            Goes(goes),
+        )
+        if not results:
+            raise EngineError(f"the engine has failed: {fault()}")
+        found = unpacked(results)
+        if raised:
+            raise raised[0]
+        if not all(found):
+            raise ValueError("the model leaves no token possible: its weights or its vocabulary are broken")
+        return found
+
+    def _reach(self, count: int) -> None:
+        """Have positions up to ``count``."""
+        if len(self._positions_TD) < count:
+            found = packing.positions(max(count, 256), self.config, self._tables)
+            self._positions_TD = np.ascontiguousarray(found, np.float32)
+
+
+def unpacked(results: int) -> list[list[Hypothesis]]:
+    """Return native results as hypotheses, and free them."""
+    native = library()
+    try:
+        counts, lengths, num_scores, tokens, token_scores, scores = _arrays(results)
+    finally:
+        native.dragoman_free_results(results)
+    found: list[list[Hypothesis]] = []
+    one = token = score = 0
+    for count in counts:
+        found.append([])
+        for _ in range(count):
+            length, num = lengths[one], num_scores[one]
+            own = tuple(token_scores[score : score + num])
+            found[-1].append(
+                Hypothesis(
+                    tuple(tokens[token : token + length]), own, math.fsum(own), scores[one], num > length
+                )
+            )
+            one, token, score = one + 1, token + length, score + num
+    return found
+
+
+def _arrays(results: int) -> list[list[Any]]:
+    pointers, sizes = (ctypes.c_void_p * 6)(), (ctypes.c_int64 * 6)()
+    library().dragoman_results(results, pointers, sizes)
+    kinds = [ctypes.c_int] * 4 + [ctypes.c_float, ctypes.c_double]
+    return [
+        list((kind * size).from_address(pointer)) if size else []
+        for kind, pointer, size in zip(kinds, pointers, sizes, strict=True)
+    ]

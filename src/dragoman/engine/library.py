@@ -1,0 +1,89 @@
+"""The native library: found, loaded, and its functions with their types."""
+
+import ctypes
+from ctypes import CFUNCTYPE, POINTER, c_char_p, c_double, c_float, c_int, c_int64, c_void_p
+from functools import cache
+from pathlib import Path
+
+from dragoman.engine.build import library_name, places
+from dragoman.errors import EngineError
+
+HINT = "build it with 'dragoman build-engine', which needs a C++ compiler"
+"""How to get the library."""
+
+Goes = CFUNCTYPE(c_int)
+TableFunction = CFUNCTYPE(c_int, c_int, POINTER(c_int), c_int, POINTER(c_float))
+
+_FUNCTIONS: dict[str, tuple[type | None, list[type]]] = {
+    "dragoman_fault": (c_char_p, []),
+    "dragoman_kernels": (c_char_p, []),
+    "dragoman_use_kernels": (c_int, [c_char_p]),
+    "dragoman_model": (c_void_p, [c_void_p, c_float]),
+    "dragoman_free_model": (None, [c_void_p]),
+    "dragoman_add_matrix": (c_int, [c_void_p, c_char_p, c_void_p, c_void_p, c_void_p, c_int, c_int]),
+    "dragoman_add_vector": (c_int, [c_void_p, c_char_p, c_void_p, c_int]),
+    "dragoman_connect": (c_int, [c_void_p]),
+    "dragoman_translate": (
+        c_void_p,
+        [c_void_p] * 4 + [c_int, c_void_p, c_double, c_void_p, c_void_p, c_int, Goes],
+    ),
+    "dragoman_search": (
+        c_void_p,
+        [TableFunction, c_int, c_int, c_void_p, c_int, c_void_p, c_double],
+    ),
+    "dragoman_free_results": (None, [c_void_p]),
+    "dragoman_results": (None, [c_void_p, POINTER(c_void_p), POINTER(c_int64)]),
+}
+
+
+@cache
+def library_path() -> Path | None:
+    """Return where the library lies, or None where it has not been built."""
+    name = library_name()
+    return next((folder / name for folder in places() if (folder / name).exists()), None)
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """Return the library.
+
+    Raises:
+        EngineError: It is not there, or cannot be loaded.
+    """
+    path = library_path()
+    if path is None:
+        raise EngineError(missing_notice(), hint=HINT)
+    try:
+        found = ctypes.CDLL(str(path))
+    except OSError as error:
+        raise EngineError(f"{path} cannot be loaded: {error}", hint=HINT) from error
+    for name, (result, arguments) in _FUNCTIONS.items():
+        function = getattr(found, name)
+        function.restype, function.argtypes = result, arguments
+    return found
+
+
+def is_there() -> bool:
+    """Tell whether the library can be loaded."""
+    try:
+        library()
+    except EngineError:
+        return False
+    return True
+
+
+def engine_name() -> str:
+    """Return the instructions that the engine computes with, or why there is none, in words."""
+    return library().dragoman_kernels().decode() if is_there() else missing_notice()
+
+
+def missing_notice() -> str:
+    """Return why the engine is not used, in words."""
+    path = library_path()
+    return "the native engine is not built" if path is None else f"{path} cannot be loaded"
+
+
+def fault() -> str:
+    """Return why the last function of this thread has failed."""
+    text: bytes = library().dragoman_fault()
+    return text.decode()

@@ -1,0 +1,272 @@
+#include "model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+
+namespace dragoman {
+
+PackedMatrix::PackedMatrix(const void* weights, const float* scale, const float* bias, int outputs, int inputs) {
+    Matrix& m = matrix;
+    m.inputs = inputs;
+    m.outputs = outputs;
+    m.panels = (outputs + PANEL - 1) / PANEL;
+    m.groups = (inputs + GROUP - 1) / GROUP;
+    m.integers = scale != nullptr;
+    const size_t padded = static_cast<size_t>(m.panels) * PANEL;
+    float* biases = bias_.sized(padded);
+    for (size_t i = 0; i < padded; ++i)
+        biases[i] = i >= static_cast<size_t>(outputs) ? -INFINITY : bias == nullptr ? 0.0f : bias[i];
+    m.bias = biases;
+    if (!m.integers) {
+        const float* from = static_cast<const float*>(weights);
+        float* to = floats_.sized(padded * inputs);
+        std::fill_n(to, padded * inputs, 0.0f);
+        for (int i = 0; i < outputs; ++i)
+            for (int k = 0; k < inputs; ++k)
+                to[(static_cast<size_t>(i / PANEL) * inputs + k) * PANEL + i % PANEL] =
+                    from[static_cast<size_t>(i) * inputs + k];
+        m.floats = to;
+        return;
+    }
+    const int8_t* from = static_cast<const int8_t*>(weights);
+    int8_t* to = bytes_.sized(padded * m.groups * GROUP);
+    std::memset(to, 0, padded * m.groups * GROUP);
+    float* scales = scale_.sized(padded);
+    int32_t* offsets = offset_.sized(padded);
+    std::fill_n(scales, padded, 0.0f);
+    std::fill_n(offsets, padded, 0);
+    for (int i = 0; i < outputs; ++i) {
+        int8_t* panel = to + static_cast<size_t>(i / PANEL) * m.groups * GROUP * PANEL + i % PANEL * GROUP;
+        for (int k = 0; k < inputs; ++k) {
+            const int8_t weight = from[static_cast<size_t>(i) * inputs + k];
+            panel[static_cast<size_t>(k / GROUP) * GROUP * PANEL + k % GROUP] = weight;
+            offsets[i] += 128 * weight;
+        }
+        scales[i] = scale[i];
+    }
+    m.bytes = to;
+    m.scale = scales;
+    m.offset = offsets;
+}
+
+void PackedMatrix::row(int output, float factor, float* to) const {
+    const Matrix& m = matrix;
+    if (!m.integers) {
+        const float* from = m.floats + static_cast<size_t>(output / PANEL) * m.inputs * PANEL + output % PANEL;
+        for (int k = 0; k < m.inputs; ++k) to[k] = factor * from[static_cast<size_t>(k) * PANEL];
+        return;
+    }
+    const int8_t* from =
+        m.bytes + static_cast<size_t>(output / PANEL) * m.groups * GROUP * PANEL + output % PANEL * GROUP;
+    factor *= m.scale[output];
+    for (int k = 0; k < m.inputs; ++k)
+        to[k] = factor * static_cast<float>(from[static_cast<size_t>(k / GROUP) * GROUP * PANEL + k % GROUP]);
+}
+
+// ---- the parts of a model -------------------------------------------------------------------------------------
+
+void Model::add_matrix(const std::string& name, const void* weights, const float* scale, const float* bias,
+                       int outputs, int inputs) {
+    matrices_[name] = std::make_unique<PackedMatrix>(weights, scale, bias, outputs, inputs);
+}
+
+void Model::add_vector(const std::string& name, const float* values, int count) {
+    vectors_[name].assign(values, values + count);
+}
+
+const PackedMatrix* Model::need(const std::string& name, int outputs, int inputs) const {
+    const auto found = matrices_.find(name);
+    if (found == matrices_.end()) throw std::invalid_argument(name + " is missing");
+    const Matrix& matrix = found->second->matrix;
+    if (matrix.outputs != outputs || matrix.inputs != inputs) throw std::invalid_argument(name + " has another shape");
+    return found->second.get();
+}
+
+const float* Model::need_vector(const std::string& name, int count) const {
+    const auto found = vectors_.find(name);
+    if (found == vectors_.end()) throw std::invalid_argument(name + " is missing");
+    if (static_cast<int>(found->second.size()) != count) throw std::invalid_argument(name + " has another length");
+    return found->second.data();
+}
+
+Norm Model::need_norm(const std::string& name) const {
+    return {need_vector(name + ".gain", settings.d_model), need_vector(name + ".bias", settings.d_model)};
+}
+
+void Model::connect() {
+    const int d = settings.d_model, f = settings.d_ff, k = keys(), v = values();
+    for (int i = 0; i < settings.num_encoder_layers; ++i) {
+        const std::string layer = "encoder." + std::to_string(i) + ".";
+        encoder.push_back({need(layer + "attention", 2 * k + v, d), need(layer + "output", d, v),
+                           need(layer + "inner", f, d), need(layer + "outer", d, f), need_norm(layer + "attention_norm"),
+                           need_norm(layer + "feed_forward_norm")});
+    }
+    for (int i = 0; i < settings.num_decoder_layers; ++i) {
+        const std::string layer = "decoder." + std::to_string(i) + ".";
+        decoder.push_back({need(layer + "attention", 2 * k + v, d), need(layer + "output", d, v),
+                           need(layer + "query", k, d), need(layer + "memory", k + v, d),
+                           need(layer + "cross_output", d, v), need(layer + "inner", f, d), need(layer + "outer", d, f),
+                           need_norm(layer + "self_norm"), need_norm(layer + "cross_norm"),
+                           need_norm(layer + "feed_forward_norm")});
+    }
+    if (settings.pre_norm) {
+        encoder_norm = need_norm("encoder_norm");
+        decoder_norm = need_norm("decoder_norm");
+    }
+    projection = need("projection", settings.vocabulary, d);
+    embedding = matrices_.count("embedding") ? need("embedding", settings.vocabulary, d) : projection;
+    source_embedding =
+        matrices_.count("source_embedding") ? need("source_embedding", settings.source_vocabulary, d) : embedding;
+    hidden = need_vector("hidden", projection->matrix.panels * PANEL);
+}
+
+// ---- computing ------------------------------------------------------------------------------------------------
+
+Rows Worker::rounded(const PackedMatrix& matrix, const float* x, int rows, int width) {
+    Rows in{x, nullptr, nullptr, rows};
+    if (matrix.matrix.integers) {
+        uint8_t* bytes = bytes_.sized(static_cast<size_t>(rows) * padded_to(width, GROUP));
+        float* scale = scale_.sized(rows);
+        kernels().quantize(x, rows, width, bytes, scale);
+        in.bytes = bytes;
+        in.scale = scale;
+    }
+    return in;
+}
+
+void Worker::embed(const PackedMatrix& embedding, int token, int position, int padding, float* to) const {
+    const int d = model_.settings.d_model;
+    if (token == padding) {
+        std::fill_n(to, d, 0.0f);
+    } else {
+        embedding.row(token, std::sqrt(static_cast<float>(d)), to);
+    }
+    const float* from = positions_ + static_cast<size_t>(position) * d;
+    for (int i = 0; i < d; ++i) to[i] += from[i];
+}
+
+const float* Worker::before(const float* x, int rows, Norm norm) {
+    if (!model_.settings.pre_norm) return x;
+    float* normed = normed_.sized(static_cast<size_t>(rows) * model_.settings.d_model);
+    kernels().norm(x, norm.gain, norm.bias, model_.settings.epsilon, rows, model_.settings.d_model, normed);
+    return normed;
+}
+
+void Worker::residual(float* x, int rows, Norm norm) {
+    const bool post = !model_.settings.pre_norm;
+    kernels().add_norm(x, y_.data(), post ? norm.gain : nullptr, norm.bias, model_.settings.epsilon, rows,
+                       model_.settings.d_model);
+}
+
+void Worker::feed_forward(float* x, int rows, const PackedMatrix& inner, const PackedMatrix& outer, Norm norm) {
+    const Settings& s = model_.settings;
+    float* middle = inner_.sized(static_cast<size_t>(rows) * s.d_ff);
+    float* y = y_.sized(static_cast<size_t>(rows) * s.d_model);
+    kernels().multiply(inner.matrix, rounded(inner, before(x, rows, norm), rows, s.d_model), middle,
+                       static_cast<Activation>(s.activation));
+    kernels().multiply(outer.matrix, rounded(outer, middle, rows, s.d_ff), y, NONE);
+    residual(x, rows, norm);
+}
+
+void Worker::encode(const std::vector<Source>& sources) {
+    const Settings& s = model_.settings;
+    const int keys = model_.keys(), values = model_.values(), width = 2 * keys + values;
+    int rows = 0, longest = 0;
+    for (const Source& source : sources) {
+        rows += source.length;
+        longest = std::max(longest, source.length);
+    }
+    float* x = x_.sized(static_cast<size_t>(rows) * s.d_model);
+    float* to = x;
+    for (const Source& source : sources)
+        for (int i = 0; i < source.length; ++i, to += s.d_model)
+            embed(*model_.source_embedding, source.tokens[i], i, s.source_vocabulary - 1, to);
+    float* projected = projected_.sized(static_cast<size_t>(rows) * width);
+    float* mixed = mixed_.sized(static_cast<size_t>(rows) * values);
+    float* scratch = scratch_.sized(16 * static_cast<size_t>(longest));
+    for (const EncoderLayer& layer : model_.encoder) {
+        kernels().multiply(layer.attention->matrix,
+                           rounded(*layer.attention, before(x, rows, layer.attention_norm), rows, s.d_model), projected,
+                           NONE);
+        int first = 0;
+        for (const Source& source : sources) {
+            const float* from = projected + static_cast<size_t>(first) * width;
+            kernels().attend_all(from, source.length, width, from + keys, from + 2 * keys, width, source.length,
+                                 s.heads, scratch, mixed + static_cast<size_t>(first) * values);
+            first += source.length;
+        }
+        kernels().multiply(layer.output->matrix, rounded(*layer.output, mixed, rows, values),
+                           y_.sized(static_cast<size_t>(rows) * s.d_model), NONE);
+        residual(x, rows, layer.attention_norm);
+        feed_forward(x, rows, *layer.inner, *layer.outer, layer.feed_forward_norm);
+    }
+    const float* memory = before(x, rows, model_.encoder_norm);
+    const Rows in = rounded(*model_.decoder.front().memory, memory, rows, s.d_model);
+    for (int i = 0; i < s.num_decoder_layers; ++i) {
+        kernels().multiply(model_.decoder[i].memory->matrix, in, projected, NONE);
+        const float* from = projected;
+        for (const Source& source : sources) {
+            const size_t size = static_cast<size_t>(source.length) * (keys + values);
+            source.memory->length = source.length;
+            source.memory->numbers.resize(size * s.num_decoder_layers);
+            std::memcpy(source.memory->numbers.data() + size * i, from, 4 * size);
+            from += size;
+        }
+    }
+}
+
+void Worker::step(const std::vector<Row>& rows) {
+    const Settings& s = model_.settings;
+    const int count = static_cast<int>(rows.size()), keys = model_.keys(), values = model_.values();
+    const int width = 2 * keys + values;
+    rows_ = count;
+    int longest = 0;
+    float* x = x_.sized(static_cast<size_t>(count) * s.d_model);
+    for (int i = 0; i < count; ++i) {
+        embed(*model_.embedding, rows[i].token, rows[i].position, s.vocabulary - 1, x + static_cast<size_t>(i) * s.d_model);
+        longest = std::max({longest, rows[i].position + 1, rows[i].memory->length});
+    }
+    float* projected = projected_.sized(static_cast<size_t>(count) * width);
+    float* mixed = mixed_.sized(static_cast<size_t>(count) * values);
+    float* scratch = scratch_.sized(16 * static_cast<size_t>(longest));
+    for (int index = 0; index < s.num_decoder_layers; ++index) {
+        const DecoderLayer& layer = model_.decoder[index];
+        const int key_place = index * (keys + values), value_place = key_place + keys;
+        kernels().multiply(layer.attention->matrix,
+                           rounded(*layer.attention, before(x, count, layer.self_norm), count, s.d_model), projected,
+                           NONE);
+        for (int i = 0; i < count; ++i) {
+            const float* from = projected + static_cast<size_t>(i) * width;
+            std::memcpy(rows[i].node + key_place, from + keys, 4 * (keys + values));
+            kernels().attend(from, rows[i].path, key_place, value_place, rows[i].position + 1, s.heads, scratch,
+                             mixed + static_cast<size_t>(i) * values);
+        }
+        float* y = y_.sized(static_cast<size_t>(count) * s.d_model);
+        kernels().multiply(layer.output->matrix, rounded(*layer.output, mixed, count, values), y, NONE);
+        residual(x, count, layer.self_norm);
+        kernels().multiply(layer.query->matrix,
+                           rounded(*layer.query, before(x, count, layer.cross_norm), count, s.d_model), projected, NONE);
+        for (int i = 0; i < count;) {
+            const MemoryOfSource& memory = *rows[i].memory;
+            int end = i + 1;
+            while (end < count && rows[end].memory == &memory) ++end;
+            const float* from =
+                memory.numbers.data() + static_cast<size_t>(memory.length) * (keys + values) * index;
+            kernels().attend_all(projected + static_cast<size_t>(i) * keys, end - i, keys, from, from + keys,
+                                 keys + values, memory.length, s.heads, scratch,
+                                 mixed + static_cast<size_t>(i) * values);
+            i = end;
+        }
+        kernels().multiply(layer.cross_output->matrix, rounded(*layer.cross_output, mixed, count, values), y, NONE);
+        residual(x, count, layer.cross_norm);
+        feed_forward(x, count, *layer.inner, *layer.outer, layer.feed_forward_norm);
+    }
+}
+
+Rows Worker::output() {
+    return rounded(*model_.projection, before(x_.data(), rows_, model_.decoder_norm), rows_, model_.settings.d_model);
+}
+
+}  // namespace dragoman

@@ -1,0 +1,192 @@
+#include "translate.h"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <mutex>
+#include <numeric>
+#include <thread>
+
+namespace dragoman {
+namespace {
+
+constexpr int BLOCK = 8;  // positions for which a source takes memory at once
+
+// Memory for nodes, given back and taken again.
+class Pool {
+  public:
+    explicit Pool(size_t size) : size_(size) {}
+    float* take() {
+        if (free_.empty()) {
+            all_.push_back(std::make_unique<Buffer<float>>());
+            return all_.back()->sized(size_);
+        }
+        float* block = free_.back();
+        free_.pop_back();
+        return block;
+    }
+    void give(std::vector<float*>& blocks) {
+        free_.insert(free_.end(), blocks.begin(), blocks.end());
+        blocks.clear();
+    }
+
+  private:
+    size_t size_;
+    std::vector<std::unique_ptr<Buffer<float>>> all_;
+    std::vector<float*> free_;
+};
+
+// A source that is being translated.
+struct Active {
+    Active(int job, const SearchSettings& settings, int start, int limit) : job(job), search(settings, start, limit) {}
+    int job;
+    Search search;
+    MemoryOfSource memory;
+    std::vector<float*> blocks;
+    std::vector<std::vector<const float*>> paths;  // of the live hypotheses, the nodes of their tokens
+};
+
+class Run {
+  public:
+    Run(const Model& model, const std::vector<Job>& jobs, const SearchSettings& settings, const Batch& batch,
+        const float* positions, int num_positions)
+        : model_(model), jobs_(jobs), settings_(settings), batch_(batch), positions_(positions),
+          num_positions_(num_positions), order_(jobs.size()), results(jobs.size()) {
+        std::iota(order_.begin(), order_.end(), 0);
+        std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) { return jobs[a].length > jobs[b].length; });
+    }
+
+    // One worker's part, until nothing waits.
+    void work(const Goes& goes) {
+        Worker worker(model_, positions_, num_positions_);
+        Pool pool(static_cast<size_t>(BLOCK) * settings_.beam_size * model_.node_size());
+        std::vector<std::unique_ptr<Active>> active;
+        std::vector<Row> rows;
+        BestRows best;
+        while (!stopped_.load(std::memory_order_relaxed)) {
+            if (goes && !goes()) break;
+            refill(worker, active);
+            if (active.empty()) return;
+            rows.clear();
+            for (auto& one : active) add_rows(*one, pool, rows);
+            worker.step(rows);
+            best.sized(rows.size(), settings_.num_candidates());
+            kernels().best(model_.projection->matrix, worker.output(), model_.hidden, settings_.num_candidates(),
+                           best.data());
+            advance(active, best.data(), pool);
+        }
+        stopped_ = true;
+    }
+
+    void stop() { stopped_ = true; }
+
+  private:
+    // Takes waiting sources in, unless there is room for a few only.
+    void refill(Worker& worker, std::vector<std::unique_ptr<Active>>& active) {
+        const int room = std::max(1, batch_.rows / settings_.beam_size);
+        if (!active.empty() && room - static_cast<int>(active.size()) < std::max(1, room / 4)) return;
+        int tokens = 0;
+        for (const auto& one : active) tokens += one->memory.length;
+        std::vector<Source> entering;
+        {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            // What is left is shared out, so that no worker is idle while another has a full batch.
+            const int waiting = static_cast<int>(order_.size()) - next_;
+            const int share = std::max(1, (waiting + batch_.workers - 1) / batch_.workers);
+            while (next_ < static_cast<int>(order_.size()) && static_cast<int>(active.size()) < room &&
+                   static_cast<int>(entering.size()) < share) {
+                const Job& job = jobs_[order_[next_]];
+                if (!active.empty() && tokens + job.length > batch_.source_tokens) break;
+                tokens += job.length;
+                active.push_back(
+                    std::make_unique<Active>(order_[next_], settings_, model_.settings.vocabulary - 1, job.limit));
+                active.back()->paths.emplace_back();
+                entering.push_back({job.tokens, job.length, &active.back()->memory});
+                ++next_;
+            }
+        }
+        if (!entering.empty()) worker.encode(entering);
+    }
+
+    void add_rows(Active& one, Pool& pool, std::vector<Row>& rows) {
+        const int position = static_cast<int>(one.paths.front().size());
+        if (position % BLOCK == 0) one.blocks.push_back(pool.take());
+        float* first = one.blocks[position / BLOCK] +
+                       static_cast<size_t>(position % BLOCK) * settings_.beam_size * model_.node_size();
+        const std::vector<Live>& live = one.search.live();
+        for (size_t i = 0; i < live.size(); ++i) {
+            float* node = first + i * model_.node_size();
+            one.paths[i].push_back(node);
+            rows.push_back({&one.memory, live[i].token, position, node, one.paths[i].data()});
+        }
+    }
+
+    void advance(std::vector<std::unique_ptr<Active>>& active, const Best* next, Pool& pool) {
+        size_t kept = 0;
+        for (auto& one : active) {
+            const Best* mine = next;
+            next += one->search.live().size();
+            if (one->search.advance(mine)) {
+                results[one->job] = one->search.found();
+                pool.give(one->blocks);
+                continue;
+            }
+            std::vector<std::vector<const float*>> paths;
+            for (const Live& live : one->search.live()) paths.push_back(one->paths[live.parent]);
+            one->paths.swap(paths);
+            if (&active[kept] != &one) active[kept] = std::move(one);
+            ++kept;
+        }
+        active.resize(kept);
+    }
+
+    const Model& model_;
+    const std::vector<Job>& jobs_;
+    const SearchSettings& settings_;
+    const Batch& batch_;
+    const float* positions_;
+    int num_positions_;
+    std::vector<int> order_;
+    int next_ = 0;
+    std::mutex mutex_;
+    std::atomic<bool> stopped_{false};
+
+  public:
+    std::vector<std::vector<Found>> results;
+};
+
+}  // namespace
+
+std::vector<std::vector<Found>> translate(const Model& model, const std::vector<Job>& jobs,
+                                          const SearchSettings& settings, const Batch& batch, const float* positions,
+                                          int num_positions, const Goes& goes) {
+    Run run(model, jobs, settings, batch, positions, num_positions);
+    const int others = std::min(batch.workers, static_cast<int>(jobs.size())) - 1;
+    std::vector<std::exception_ptr> faults(std::max(0, others) + 1);
+    std::vector<std::thread> threads;
+    std::atomic<int> working{others};
+    for (int i = 1; i <= others; ++i)
+        threads.emplace_back([&run, &faults, &working, i] {
+            try {
+                run.work(nullptr);
+            } catch (...) {
+                faults[i] = std::current_exception();
+                run.stop();
+            }
+            --working;
+        });
+    try {
+        run.work(goes);
+        while (working > 0 && (!goes || goes())) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        if (working > 0) run.stop();
+    } catch (...) {
+        faults[0] = std::current_exception();
+        run.stop();
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (const std::exception_ptr& fault : faults)
+        if (fault) std::rethrow_exception(fault);
+    return std::move(run.results);
+}
+
+}  // namespace dragoman

@@ -1,0 +1,131 @@
+"""Outputs of a model in torch: on a GPU, on a processor without the native engine, and to look inside.
+
+Letters of shapes: B sentences, S source positions, T target positions.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from dragoman.bundle import Bundle
+from dragoman.config import SearchConfig
+from dragoman.data import by_length, pad
+from dragoman.errors import UsageError
+from dragoman.model import AttentionWeights, CachedDecoder
+from dragoman.search import Decoder, Hypothesis, search
+from dragoman.text.ids import END
+
+
+@dataclass(frozen=True)
+class Attention:
+    """What happens in the model while it reads one source and writes its translation.
+
+    Attributes:
+        source_pieces: Pieces of the source, with its end.
+        target_pieces: Pieces of the translation, with its end.
+        weights: Encoder, decoder and cross-attention of each layer, (1, heads, queries, memory) each.
+        logprob_TV: Log-probability of every piece in place of each target piece, in nats.
+    """
+
+    source_pieces: tuple[str, ...]
+    target_pieces: tuple[str, ...]
+    weights: AttentionWeights
+    logprob_TV: Tensor
+
+
+class ModelSearch:
+    """Finds outputs with a model that is in memory.
+
+    Args:
+        bundle: The model.
+        wrap: Returns what search asks in place of the model's decoder.
+    """
+
+    def __init__(
+        self, bundle: Bundle, *, wrap: Callable[[Decoder], Decoder] = lambda decoder: decoder
+    ) -> None:
+        self._model = bundle.model
+        self._impossible = bundle.tokenizer.impossible
+        self._wrap = wrap
+
+    @torch.inference_mode()
+    def search(
+        self,
+        sources: Sequence[Sequence[int]],
+        limits: Sequence[int],
+        config: SearchConfig,
+        *,
+        before_batch: Callable[[], None] = lambda: None,
+    ) -> list[list[Hypothesis]]:
+        """Return the best outputs of each source, best first; those of like length are searched together.
+
+        Args:
+            sources: Ids of each, its end included.
+            limits: Ids that each output may have, its end included.
+            config: Settings of the search.
+            before_batch: Called before each batch; what it raises ends the search.
+        """
+        found: list[list[Hypothesis]] = [[] for _ in sources]
+        for chosen in by_length([len(ids) for ids in sources], config.batch_tokens):
+            before_batch()
+            batch = self._search([sources[i] for i in chosen], [limits[i] for i in chosen], config)
+            for i, hypotheses in zip(chosen, batch, strict=True):
+                found[i] = hypotheses
+        return found
+
+    def _search(
+        self, sources: Sequence[Sequence[int]], limits: Sequence[int], config: SearchConfig
+    ) -> list[list[Hypothesis]]:
+        model, device = self._model, self._model.output_weight_VD.device
+        source_BS = pad([ids[:-1] for ids in sources], end=END, padding=model.source_padding).to(device)
+        limit_B = torch.tensor(limits, device=device)
+        decoder = CachedDecoder(model, model.encode(source_BS), config.beam_size, self._impossible)
+        return search(self._wrap(decoder), start=model.padding, end=END, limit_B=limit_B, config=config)
+
+
+@torch.inference_mode()
+def attention(bundle: Bundle, source: str, pieces: Sequence[str]) -> Attention:
+    """Return what happens in a model while it reads a source and writes an output.
+
+    Args:
+        bundle: The model.
+        source: Short enough to be read at once.
+        pieces: The output, without its end.
+    """
+    model, tokenizer = bundle.model, bundle.tokenizer
+    ids, target = tokenizer.encode(source), tokenizer.tokens(pieces)
+    device, weights = model.output_weight_VD.device, AttentionWeights()
+    source_BS = pad([ids], end=END, padding=model.source_padding).to(device)
+    input_BT = torch.tensor([[model.padding, *target]], device=device)
+    x_BTD = model.decode(input_BT, model.encode(source_BS, weights), weights)
+    logprob_TV = model.logits(x_BTD)[0].float().log_softmax(dim=-1)
+    logprob_TV[:, tokenizer.impossible] = -torch.inf
+    return Attention(
+        (*tokenizer.pieces(ids), "</s>"), (*tokenizer.pieces(target), "</s>"), weights, logprob_TV
+    )
+
+
+def choose_device(name: str) -> torch.device:
+    """Return the device of this name; ``auto`` is a GPU where there is one.
+
+    Raises:
+        UsageError: There is no such device here.
+    """
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        if device.type not in ("cpu", "cuda"):
+            raise RuntimeError
+    except RuntimeError:
+        raise UsageError(
+            f"--device {name}: must be auto, cpu, cuda or cuda:N", hint="see the GPUs with 'dragoman env'"
+        ) from None
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise UsageError(
+            f"--device {name}: this machine shows {torch.cuda.device_count()} CUDA devices to PyTorch",
+            hint="use --device cpu, or see 'dragoman env'",
+        )
+    return device

@@ -1,0 +1,135 @@
+"""Which of the two finds outputs: the native engine, or the model in torch."""
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from dragoman.config import Config, SearchConfig
+from dragoman.engine import HINT, PRECISIONS, Engine, Precision, is_there, missing_notice
+from dragoman.errors import UsageError
+from dragoman.hypothesis import Hypothesis
+from dragoman.model_files import Outline
+from dragoman.text import Tokenizer
+
+if TYPE_CHECKING:
+    from dragoman.bundle import Bundle
+
+
+class Searcher(Protocol):
+    """Something that finds the outputs of sources: the model in torch, or the native engine."""
+
+    def search(
+        self,
+        sources: Sequence[Sequence[int]],
+        limits: Sequence[int],
+        config: SearchConfig,
+        *,
+        before_batch: Callable[[], None],
+    ) -> list[list[Hypothesis]]:
+        """Return the best outputs of each source, best first.
+
+        Args:
+            sources: Ids of each, its end included.
+            limits: Ids that each output may have, its end included.
+            config: Settings of the search.
+            before_batch: Called often; what it raises ends the search.
+        """
+        ...
+
+
+class Model(Protocol):
+    """What translating needs to know of a model: a ``Bundle``, or an ``Outline`` of one."""
+
+    @property
+    def config(self) -> Config:
+        """All its keys."""
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """Cuts texts into pieces."""
+
+
+def load_searcher(
+    folder: Path, *, device: str, precision: str, threads: int | None
+) -> tuple[Model, Searcher]:
+    """Return a model as far as translating needs it, and what finds outputs with its weights.
+
+    The engine is taken on a processor, if it is there: then torch is not even imported. On a GPU and without
+    the engine it is the model in torch.
+
+    Args:
+        folder: The model folder.
+        device: ``auto``, ``cpu``, ``cuda`` or ``cuda:N``.
+        precision: ``auto`` or one of ``PRECISIONS``.
+        threads: Of the processor; left out, all that there are.
+
+    Raises:
+        BundleError: The folder does not hold a whole model.
+        UsageError: There is no such device, or it lacks the precision.
+    """
+    chosen: Precision | None = next((one for one in PRECISIONS if one == precision), None)
+    if chosen is None and precision != "auto":
+        raise UsageError(
+            f"--precision {precision}: must be one of auto, {', '.join(PRECISIONS)}",
+            hint="leave it out for float32, the precision that the model was measured in",
+        )
+    if _is_processor(device):
+        if is_there():
+            outline = Outline.read(folder)
+            return outline, Engine.of(outline, chosen or "float32", threads or num_threads())
+        if precision == "int8":
+            raise UsageError(f"--precision int8: {missing_notice()}", hint=HINT)
+    elif precision == "int8":
+        raise UsageError("--precision int8 is for processors", hint="leave it out, or add --device cpu")
+    import torch
+
+    from dragoman.bundle import Bundle
+    from dragoman.model_search import ModelSearch, choose_device
+
+    if threads is not None:
+        torch.set_num_threads(threads)
+    bundle = Bundle.load(folder, choose_device(device))
+    return bundle, ModelSearch(bundle)
+
+
+def searcher_of(model: Model) -> Searcher:
+    """Return what finds outputs with a ``Bundle``."""
+    from dragoman.model_search import ModelSearch
+
+    return ModelSearch(bundle_of(model))
+
+
+def bundle_of(model: Model) -> "Bundle":
+    """Return a model with its weights in torch, which an ``Outline`` reads."""
+    from dragoman.bundle import Bundle
+
+    if isinstance(model, Bundle):
+        return model
+    if not isinstance(model, Outline):
+        raise TypeError(f"a Bundle or an Outline is needed, not {type(model).__name__}")
+    return Bundle.load(model.folder)
+
+
+def num_threads() -> int:
+    """Return how many threads to compute with: OMP_NUM_THREADS, or the cores that this process may use."""
+    given = os.environ.get("OMP_NUM_THREADS", "")
+    if given.isdecimal() and int(given) > 0:
+        return int(given)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def without_engine(device: str) -> str | None:
+    """Return why a processor translates without the engine, and how to get it; None if it has it."""
+    if not _is_processor(device) or is_there():
+        return None
+    return f"{missing_notice()}, so PyTorch translates, which is slower; {HINT}"
+
+
+def _is_processor(device: str) -> bool:
+    """Tell whether a device is a processor, without importing torch, which takes longer than to translate."""
+    return device == "cpu" or (device == "auto" and not _may_have_gpu())
+
+
+def _may_have_gpu() -> bool:
+    return any(Path(path).exists() for path in ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg"))

@@ -1,0 +1,129 @@
+"""The native engine behind ``dragoman translate`` and ``evaluate``, and what is without it."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from copying import Ended, Translate
+from dragoman.cli import main
+from dragoman.engine import build, is_there
+from dragoman.engine.build import BuildError
+
+pytestmark = pytest.mark.untraced
+
+built = pytest.mark.skipif(not is_there(), reason="the native engine is not built: no C++ compiler")
+
+
+@built
+def test_a_translation_imports_no_torch(copy_model: Path) -> None:
+    """Torch takes longer to import than all the rest takes together."""
+    script = (
+        "import sys, dragoman.cli\n"
+        f"code = dragoman.cli.main(['translate', {str(copy_model)!r}])\n"
+        "sys.exit(code or 'torch' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], input="ba be bi\n", capture_output=True, text=True, check=False
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ba be bi\n", "")
+
+
+@built
+def test_bytes_translate_too(translate: Translate) -> None:
+    """A model that is sure of itself gives the same with weights of 8 bits."""
+    assert translate("--precision", "int8", text="ba be bi\n\nda\n") == Ended(0, ["ba be bi", "", "da"], "")
+
+
+@built
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_threads_change_nothing(translate: Translate, threads: str) -> None:
+    """Not even the last digit of a score."""
+    text = "ba be bi\nda\ngu go do ba\nbi\n"
+    one = translate("--format", "jsonl", "--threads", "1", text=text)
+
+    assert translate("--format", "jsonl", "--threads", threads, text=text) == one
+
+
+def test_without_the_engine_pytorch_translates(translate: Translate, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same comes out, and one line says why it is slower and what helps."""
+    right = translate(text="ba be bi\n\nda\n")
+    monkeypatch.setattr("dragoman.searchers.is_there", lambda: False)
+    found = translate(text="ba be bi\n\nda\n")
+
+    assert found.lines == right.lines
+    assert found.said.startswith("notice: ")
+    assert "so PyTorch translates, which is slower; build it with 'dragoman build-engine'" in found.said
+    assert found.said.count("\n") == 1
+
+
+def test_bytes_need_the_engine(translate: Translate, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without it the precision is refused, with what helps."""
+    monkeypatch.setattr("dragoman.searchers.is_there", lambda: False)
+    code, lines, said = translate("--precision", "int8", text="ba\n")
+
+    assert (code, lines) == (2, [])
+    assert "--precision int8: " in said
+    assert "dragoman build-engine" in said
+
+
+def test_a_damaged_model_is_one_message(translate: Translate, tmp_path: Path) -> None:
+    """The engine reads the same files as torch, and with the same care."""
+    translate.model = shutil.copytree(translate.model, tmp_path / "model")
+    weights = translate.model / "model.safetensors"
+    content = weights.read_bytes()
+    for damage, message in (
+        (content[:-40], "is not a whole safetensors file"),
+        (b"PK" + content, "a zip archive or PyTorch checkpoint"),
+        (content[:-4] + b"\xff\xff\xff\x7f", "values that are not finite"),
+    ):
+        weights.write_bytes(damage)
+        code, lines, said = translate(text="ba\n")
+
+        assert (code, lines) == (1, [])
+        assert message in said
+        assert "Traceback" not in said
+
+
+def test_a_compiler_that_fails_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the first error that it tells; without any compiler, how to name one."""
+    (tmp_path / "broken").write_text("#!/bin/sh\necho 'x.cpp:1: error: no such thing' >&2\nexit 1\n")
+    (tmp_path / "broken").chmod(0o755)
+    monkeypatch.setenv("CXX", str(tmp_path / "broken"))
+    with pytest.raises(BuildError, match=r"broken cannot compile the engine: .*no such thing"):
+        build.build(tmp_path / "out")
+    monkeypatch.delenv("CXX")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(BuildError, match="no C\\+\\+ compiler was found"):
+        build.build(tmp_path / "out")
+
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_the_engine_is_built_by_a_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Into the first place that can be written; without a compiler one message says what to install."""
+    made = []
+
+    def built_at(folder: Path) -> Path:
+        made.append(folder)
+        if len(made) == 1:
+            raise PermissionError
+        return folder / "libdragoman.so"
+
+    monkeypatch.setattr(build, "build", built_at)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    code = main(["build-engine"])
+    said = capsys.readouterr()
+
+    assert (code, said.out) == (0, f"built {tmp_path / 'dragoman' / 'libdragoman.so'}\n")
+    assert made == build.places()
+    monkeypatch.undo()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CXX", raising=False)
+    assert main(["build-engine"]) == 1
+    assert "no C++ compiler was found" in capsys.readouterr().err

@@ -1,0 +1,192 @@
+"""The native engine computes what the readable model computes, whatever else it computes beside it."""
+
+from collections.abc import Iterator
+from itertools import chain
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from dragoman.config import SearchConfig
+from dragoman.engine import Engine, Precision, is_there
+from dragoman.engine.library import library
+from dragoman.hypothesis import Hypothesis
+from dragoman.model import Transformer
+from dragoman.model_files import expected_shapes
+from dragoman.model_search import ModelSearch
+from dragoman.text.ids import END, UNKNOWN
+from tiny_models import random_ids, tiny_model
+
+pytestmark = pytest.mark.skipif(not is_there(), reason="the native engine is not built: no C++ compiler")
+
+LENGTHS = [1, 2, 3, 5, 8, 13, 21, 40, 4, 4, 17]
+
+KINDS: dict[str, dict[str, Any]] = {
+    "the paper's": {},
+    "pre-norm": {"norm": "pre", "norm_epsilon": 1e-6},
+    "one head": {"num_heads": 1, "d_k": 7, "d_v": 5},
+    "three heads": {"num_heads": 3, "d_k": 5, "d_v": 3},
+    "eight heads": {"num_heads": 8, "d_k": 4, "d_v": 2},
+    "twenty heads": {"num_heads": 20, "d_k": 2, "d_v": 3},
+    "biases": {"attention_bias": True, "output_bias": True},
+    "gelu": {"activation": "gelu"},
+    "swish and halves": {"activation": "swish", "positions": "halves", "first_position": 2},
+    "learned positions": {"positions": "learned", "max_positions": 64},
+    "separate embeddings": {"embeddings": "separate", "source_vocabulary_size": 31},
+    "target embeddings": {"embeddings": "target"},
+    "odd sizes": {"d_model": 70, "d_ff": 131, "vocabulary_size": 136, "num_decoder_layers": 1},
+}
+
+
+def arrays(model: Transformer) -> dict[str, Any]:
+    return {name: tensor.float().numpy() for name, tensor in model.state_dict().items()}
+
+
+def engine(model: Transformer, precision: Precision = "float32", workers: int = 1) -> Engine:
+    return Engine(model.config, arrays(model), precision, [UNKNOWN], workers=workers)
+
+
+def sources(model: Transformer) -> list[list[int]]:
+    return [[*ids, END] for ids in random_ids(LENGTHS, 5, 24)]
+
+
+def by_torch(model: Transformer, config: SearchConfig) -> list[list[Hypothesis]]:
+    bundle: Any = SimpleNamespace(model=model, tokenizer=SimpleNamespace(impossible=[UNKNOWN]))
+    return ModelSearch(bundle).search(sources(model), [20] * len(LENGTHS), config)
+
+
+def plain(found: list[list[Hypothesis]]) -> list[list[tuple[tuple[int, ...], bool]]]:
+    return [[(one.tokens, one.finished) for one in sentence] for sentence in found]
+
+
+@pytest.mark.parametrize("beam_size", [1, 4, 8])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_engine_finds_what_the_model_in_torch_finds(kind: str, beam_size: int) -> None:
+    """The same outputs with the same scores of each token, of every kind of model, in float32."""
+    model = tiny_model(3, torch.float32, **KINDS[kind])
+    config = SearchConfig(beam_size=beam_size, n_best=min(3, beam_size))
+    right = by_torch(model, config)
+    found = engine(model).search(sources(model), [20] * len(LENGTHS), config)
+
+    assert plain(found) == plain(right)
+    for ours, theirs in zip(chain(*found), chain(*right), strict=True):
+        assert ours.token_scores == pytest.approx(theirs.token_scores, abs=1e-4)
+        assert ours.score == pytest.approx(theirs.score, abs=1e-4)
+
+
+@pytest.mark.parametrize("precision", ["float32", "int8"])
+@pytest.mark.parametrize("beam_size", [1, 4])
+def test_nothing_depends_on_neighbors(beam_size: int, precision: Precision) -> None:
+    """A sentence alone, in a batch, in a small one that is filled again, on three threads: the same bits."""
+    model = tiny_model(3, torch.float32)
+    config, given = SearchConfig(beam_size=beam_size), sources(model)
+    limits = [5 + 3 * (i % 6) for i in range(len(given))]
+    alone = [
+        engine(model, precision).search([one], [limit], config)[0]
+        for one, limit in zip(given, limits, strict=True)
+    ]
+    together = engine(model, precision).search(given, limits, config)
+    shared_out = engine(model, precision, workers=3).search(given, limits, config)
+    small = SearchConfig(beam_size=beam_size, batch_tokens=8)
+
+    assert together == alone
+    assert shared_out == alone
+    assert engine(model, precision).search(given[::-1], limits[::-1], small) == alone[::-1]
+
+
+def test_bytes_are_near_the_numbers() -> None:
+    """Weights and activations of 8 bits move a log-probability by some hundredths of a nat."""
+    model = tiny_model(3, torch.float32, d_model=64, d_ff=128)
+    config, given = SearchConfig(beam_size=1), sources(model)
+    exact, near = (
+        engine(model, kind).search(given, [1] * len(given), config) for kind in ("float32", "int8")
+    )
+    gaps = [abs(a[0].token_scores[0] - b[0].token_scores[0]) for a, b in zip(exact, near, strict=True)]
+
+    assert 0 < float(np.mean(gaps)) < 0.1
+
+
+@pytest.fixture
+def every_table() -> Iterator[list[str]]:
+    """The names of the tables of inner loops that run here; the best one is chosen again afterwards."""
+    native = library()
+    best = native.dragoman_kernels()
+    names = [name for name in ("avx512", "avx2", "plain") if native.dragoman_use_kernels(name.encode()) == 0]
+    yield names
+    native.dragoman_use_kernels(best)
+
+
+@pytest.mark.parametrize("precision", ["float32", "int8"])
+@pytest.mark.parametrize("kind", ["the paper's", "odd sizes", "twenty heads", "swish and halves"])
+def test_every_processor_finds_the_same(every_table: list[str], kind: str, precision: Precision) -> None:
+    """Each table of inner loops gives the same outputs, with scores that differ by rounding.
+
+    A sum that is rounded another way may be rounded to another byte, which is a step of a hundredth.
+    """
+    model = tiny_model(3, torch.float32, **KINDS[kind])
+    config, found = SearchConfig(beam_size=4), []
+    for name in every_table:
+        assert library().dragoman_use_kernels(name.encode()) == 0
+        found.append(engine(model, precision).search(sources(model), [20] * len(LENGTHS), config))
+
+    tolerance, num_others = (1e-4, 0) if precision == "float32" else (0.05, 2)
+    assert "plain" in every_table
+    for other in found[1:]:
+        same = [(a[0], b[0]) for a, b in zip(other, found[0], strict=True) if a[0].tokens == b[0].tokens]
+        assert len(same) >= len(found[0]) - num_others
+        for ours, theirs in same:
+            assert ours.score == pytest.approx(theirs.score, abs=tolerance)
+
+
+def test_an_unknown_table_is_refused() -> None:
+    """The one that was chosen stays."""
+    before = library().dragoman_kernels()
+
+    assert library().dragoman_use_kernels(b"mmx") == 1
+    assert library().dragoman_kernels() == before
+
+
+def test_what_is_raised_between_steps_ends_the_search() -> None:
+    """An exception of the caller goes through native code and comes out as it was."""
+    model = tiny_model(3, torch.float32)
+    calls = []
+
+    def stop() -> None:
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        engine(model, workers=2).search(
+            sources(model), [20] * len(LENGTHS), SearchConfig(), before_batch=stop
+        )
+
+    assert len(calls) >= 3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_shapes_of_a_model_are_known_without_torch(kind: str) -> None:
+    """Names and shapes that the configuration tells are those of the model."""
+    model = tiny_model(3, torch.float32, **KINDS[kind])
+
+    assert expected_shapes(model.config) == {
+        name: tuple(tensor.shape) for name, tensor in model.state_dict().items()
+    }
+
+
+def test_weights_that_do_not_fit_are_refused() -> None:
+    """By name."""
+    model = tiny_model(3, torch.float32)
+    wrong = arrays(model) | {"encoder.0.feed_forward.inner.weight": np.zeros((3, 16), np.float32)}
+    with pytest.raises(Exception, match=r"encoder\.0\.inner has another shape"):
+        Engine(model.config, wrong, "float32", [UNKNOWN])
+
+
+def test_tokens_outside_the_vocabulary_are_refused() -> None:
+    """Before anything is computed with them."""
+    model = tiny_model(3, torch.float32)
+    for ids in ([99, END], [-1, END]):
+        with pytest.raises(Exception, match="a token is not in the vocabulary"):
+            engine(model).search([ids], [5], SearchConfig())
