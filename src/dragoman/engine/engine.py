@@ -25,7 +25,8 @@ MOST_ROWS = 256
 class Engine:
     """A model in native code.
 
-    What it finds for a source does not depend on the others, not even in the last bit, at any precision.
+    What it finds for a source does not depend on the others, not even in the last bit, at any precision. Several
+    threads may search at the same time.
 
     Args:
         config: Of the model.
@@ -137,7 +138,7 @@ class Engine:
         tokens = np.fromiter((token for source in sources for token in source), np.intc)
         lengths = np.array([len(source) for source in sources], np.intc)
         limit = np.array(limits, np.intc)
-        self._reach(int(max(lengths.max(), limit.max())))
+        positions_TD = self._reach(int(max(lengths.max(), limit.max())))
         numbers = np.array([config.beam_size, config.n_best, END], np.intc)
         batch = np.array([MOST_ROWS, config.batch_tokens, self.workers], np.intc)
         raised: list[BaseException] = []
@@ -158,8 +159,8 @@ class Engine:
             numbers.ctypes.data,
             config.length_penalty,
             batch.ctypes.data,
-            self._positions_TD.ctypes.data,
-            len(self._positions_TD),
+            positions_TD.ctypes.data,
+            len(positions_TD),
             Goes(goes),
         )
         if not results:
@@ -171,11 +172,12 @@ class Engine:
             raise ValueError("the model leaves no token possible: its weights or its vocabulary are broken")
         return found
 
-    def _reach(self, count: int) -> None:
-        """Have positions up to ``count``."""
+    def _reach(self, count: int) -> Floats:
+        """Return positions up to ``count``; those that another thread computes with stay as they are."""
         if len(self._positions_TD) < count:
             found = packing.positions(max(count, 256), self.config, self._tables)
             self._positions_TD = np.ascontiguousarray(found, np.float32)
+        return self._positions_TD
 
 
 def unpacked(results: int) -> list[list[Hypothesis]]:

@@ -1,11 +1,13 @@
 """Many trainings that differ in a few keys: one after the other or side by side, each resumable."""
 
 import json
+import signal
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from multiprocessing import get_context
+from multiprocessing.synchronize import Event
 from pathlib import Path
 
 import torch
@@ -54,6 +56,8 @@ class Trained:
 
 
 _RESULT = "trained.json"
+_ASK_SECONDS = 0.2
+"""How long to wait for a training before asking whether all are to stop."""
 _WIDTHS = ("model.d_model", "model.d_ff", "model.d_k", "model.d_v")
 
 
@@ -78,14 +82,35 @@ def train_all(trainings: Sequence[Training], request: Request) -> dict[str, Trai
             request.told(f"training {number} of {len(trainings)}: {training.name}")
             found[training.name] = run_training(training, request.reporter, request.stop_requested)
         return found
+    return found | _side_by_side(waiting, request, len(trainings))
+
+
+def _side_by_side(waiting: Sequence[Training], request: Request, num_all: int) -> dict[str, Trained]:
+    """Make trainings in processes of their own.
+
+    Raises:
+        StopRequestedError: A stop was requested; all is saved.
+    """
     threads = max(1, torch.get_num_threads() // request.jobs)
-    with ProcessPoolExecutor(request.jobs, mp_context=get_context("spawn")) as pool:
+    context = get_context("spawn")
+    stop = context.Event()
+    found: dict[str, Trained] = {}
+    with ProcessPoolExecutor(request.jobs, context, _begin, (stop, threads)) as pool:
         running: dict[Future[Trained], str] = {
-            pool.submit(_in_process, training, threads): training.name for training in waiting
+            pool.submit(_in_process, training): training.name for training in waiting
         }
-        for done in as_completed(running):
-            found[running[done]] = done.result()
-            request.told(f"{len(found)} of {len(trainings)} trainings are finished: {running[done]}")
+        try:
+            while running:
+                for done in wait(running, timeout=_ASK_SECONDS, return_when=FIRST_COMPLETED).done:
+                    name = running.pop(done)
+                    found[name] = done.result()
+                    request.told(f"{num_all - len(running)} of {num_all} trainings are finished: {name}")
+                if request.stop_requested():
+                    raise StopRequestedError
+        except BaseException:
+            stop.set()  # what is trained is saved, and what waits does not begin
+            pool.shutdown(cancel_futures=True)
+            raise
     return found
 
 
@@ -173,9 +198,22 @@ def _flops(training: Training) -> float:
     return forward_flops(config.model, 1, 30, 30) * config.train.batch_tokens * config.train.max_steps
 
 
-def _in_process(training: Training, threads: int) -> Trained:
+class _Process:
+    """What a process of its own knows besides its training."""
+
+    stop_requested: Callable[[], bool]
+    """Whether all are to stop."""
+
+
+def _begin(stop: Event, threads: int) -> None:
+    """Prepare a process for trainings: a Ctrl-C of the terminal is the parent's, who says when to stop."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch.set_num_threads(threads)
-    return run_training(training)
+    _Process.stop_requested = stop.is_set
+
+
+def _in_process(training: Training) -> Trained:
+    return run_training(training, stop_requested=_Process.stop_requested)
 
 
 def _known(training: Training) -> Trained | None:

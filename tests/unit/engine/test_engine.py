@@ -1,6 +1,7 @@
 """The native engine computes what the readable model computes, whatever else it computes beside it."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from types import SimpleNamespace
 from typing import Any
@@ -94,6 +95,19 @@ def test_nothing_depends_on_neighbors(beam_size: int, precision: Precision) -> N
     assert together == alone
     assert shared_out == alone
     assert engine(model, precision).search(given[::-1], limits[::-1], small) == alone[::-1]
+
+
+def test_several_threads_of_python_may_search_at_once() -> None:
+    """Each gets what it would get alone, also while another needs more positions."""
+    model = tiny_model(3, torch.float32)
+    shared, given = engine(model), sources(model)
+    config = SearchConfig(beam_size=2)
+    limits = [20, 300, 60, 500]
+    alone = [engine(model).search(given, [limit] * len(given), config) for limit in limits]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda limit: shared.search(given, [limit] * len(given), config), limits))
+
+    assert found == alone
 
 
 def test_bytes_are_near_the_numbers() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.errors import ConfigError, MissingDependencyError, UsageError
+from dragoman.errors import ConfigError, DivergedError, MissingDependencyError, UsageError
 from dragoman.reproduce import Finding, Piece, Request, Table, reproduce
 from dragoman.reproduce.checks import repeat_checks
 from dragoman.reproduce.paper import TABLE2, TABLE3, TABLE4
@@ -16,6 +16,7 @@ from dragoman.reproduce.table1 import repeat_table1
 from dragoman.reproduce.table3 import parameter_table
 from dragoman.reproduce.texts import Texts
 from dragoman.reproduce.trainings import shrunk
+from dragoman.train.run import StopRequestedError
 from grammar_trees import grammar_trees
 
 pytestmark = pytest.mark.untraced
@@ -210,6 +211,33 @@ def test_table_3_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     assert all(path.stat().st_mtime_ns == stamp for path, stamp in stamps.items())
     assert len(piece.tables[0].rows) == 20
     assert all(finding.agrees is None for finding in piece.findings)
+
+
+def test_trainings_side_by_side_stop_and_go_on(tmp_path: Path) -> None:
+    """A stop reaches the processes, which save; the same request goes on, one by one as well."""
+    told: list[str] = []
+    settings = ["train.max_steps=2000", "train.validation_interval_steps=2000"]
+    asked = request(
+        "table2",
+        tmp_path,
+        jobs=2,
+        settings=settings,
+        told=told.append,
+        stop_requested=lambda: any(tmp_path.rglob("metrics.jsonl")),
+    )
+    with pytest.raises(StopRequestedError):
+        reproduce(asked)
+
+    assert not any("finished" in text for text in told)
+    assert list(tmp_path.rglob("trained.json")) == []
+    assert list(tmp_path.rglob("step-*")) != []
+
+
+def test_a_training_that_fails_ends_those_beside_it(tmp_path: Path) -> None:
+    """Its message is the message of all, at once."""
+    settings = ["train.max_steps=2000", "train.peak_rate=100"]
+    with pytest.raises(DivergedError):
+        reproduce(request("table2", tmp_path, jobs=2, settings=settings))
 
 
 def test_table_4_parses_the_test_part(tmp_path: Path) -> None:
