@@ -25,8 +25,8 @@ MOST_ROWS = 256
 class Engine:
     """A model in native code.
 
-    What it finds for a source does not depend on the others, not even in the last bit, at any precision. Several
-    threads may search at the same time.
+    What it finds for a source does not depend on the others, not even in the last bit, at any precision.
+    Several threads may search at the same time.
 
     Args:
         config: Of the model.
