@@ -9,12 +9,16 @@ from itertools import islice
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from dragoman.bundle import Bundle
 from dragoman.config import SearchConfig
 from dragoman.data import by_length, pad
+from dragoman.engine import Engine, is_there
+from dragoman.engine_decoder import EngineDecoder
 from dragoman.errors import BundleError, CorpusError, UsageError
 from dragoman.model import CachedDecoder
+from dragoman.model_files import Outline
 from dragoman.model_search import choose_device
 from dragoman.parsing import LEAST_EXTRA, SymbolIds, TreeDecoder
 from dragoman.search import Decoder, Hypothesis, search
@@ -72,6 +76,7 @@ class Parser:
         constrained: Whether search is held to trees over the words of the sentence; else an output may be no
             tree.
         before_batch: Called before each batch of sentences; what it raises ends the parsing.
+        engine: The same model in native code, which computes in its place.
 
     Raises:
         UsageError: The model was trained to translate.
@@ -79,7 +84,12 @@ class Parser:
     """
 
     def __init__(
-        self, bundle: Bundle, *, constrained: bool = True, before_batch: Callable[[], None] = lambda: None
+        self,
+        bundle: Bundle,
+        *,
+        constrained: bool = True,
+        before_batch: Callable[[], None] = lambda: None,
+        engine: Engine | None = None,
     ) -> None:
         data = bundle.config.data
         if data.task != "parsing" or data.longest_run is None:
@@ -91,6 +101,7 @@ class Parser:
         self._constrained = constrained
         self._before_batch = before_batch
         self._model = bundle.model
+        self._engine = engine
         self._tokenizer = bundle.tokenizer
         try:
             self._symbols = SymbolIds.of(bundle.tokenizer.symbols, longest_run=data.longest_run, end=END)
@@ -113,7 +124,12 @@ class Parser:
             BundleError: The folder does not hold a whole model.
             UsageError: There is no such device, or the model was trained to translate.
         """
-        return cls(Bundle.load(Path(folder), choose_device(device)), constrained=constrained)
+        place = choose_device(device)
+        bundle = Bundle.load(Path(folder), place)
+        if place.type != "cpu" or not is_there():
+            return cls(bundle, constrained=constrained)
+        engine = Engine.of(Outline.read(Path(folder)), "float32", workers=1)
+        return cls(bundle, constrained=constrained, engine=engine)
 
     @property
     def config(self) -> SearchConfig:
@@ -183,12 +199,18 @@ class Parser:
         if self._most_positions is not None:
             limit_B = limit_B.clamp(max=self._most_positions)
         limit_B = limit_B.maximum(words_B + LEAST_EXTRA)
-        decoder: Decoder = CachedDecoder(
-            model, model.encode(source_BS), config.beam_size, self._tokenizer.impossible
-        )
+        decoder = self._decoder(source_BS, config.beam_size, int(limit_B.max()))
         if self._constrained:
             decoder = TreeDecoder(decoder, self._symbols, words_B, limit_B, config.beam_size)
         return search(decoder, start=model.padding, end=END, limit_B=limit_B, config=config)
+
+    def _decoder(self, source_BS: Tensor, beam_size: int, num_steps: int) -> Decoder:
+        if self._engine is None:
+            memory = self._model.encode(source_BS)
+            return CachedDecoder(self._model, memory, beam_size, self._tokenizer.impossible)
+        padding = self._model.source_padding
+        sources = [[token for token in row if token != padding] for row in source_BS.tolist()]
+        return EngineDecoder(self._engine, sources, beam_size, num_steps)
 
     @property
     def _most_positions(self) -> int | None:

@@ -3,9 +3,11 @@
 import ctypes
 import math
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dragoman.config import ModelConfig, SearchConfig
 from dragoman.engine import packing
@@ -68,15 +70,15 @@ class Engine:
             np.intc,
         )
         self._library = library()
-        self._model = self._library.dragoman_model(numbers.ctypes.data, config.norm_epsilon)
+        self.handle = self._library.dragoman_model(numbers.ctypes.data, config.norm_epsilon)
         for name, (matrix_OI, bias_O) in packing.matrices(tensors, config).items():
             self._add_matrix(name, matrix_OI, bias_O)
         for name, vector in packing.vectors(tensors, config, impossible).items():
             held = np.ascontiguousarray(vector, np.float32)
             self._check(
-                self._library.dragoman_add_vector(self._model, name.encode(), held.ctypes.data, held.size)
+                self._library.dragoman_add_vector(self.handle, name.encode(), held.ctypes.data, held.size)
             )
-        self._check(self._library.dragoman_connect(self._model))
+        self._check(self._library.dragoman_connect(self.handle))
 
     @classmethod
     def of(cls, outline: Outline, precision: Precision, workers: int) -> "Engine":
@@ -89,8 +91,8 @@ class Engine:
         return cls(outline.config.model, outline.arrays(), precision, impossible, workers=workers)
 
     def __del__(self) -> None:
-        if getattr(self, "_model", None):
-            self._library.dragoman_free_model(self._model)
+        if getattr(self, "handle", None):
+            self._library.dragoman_free_model(self.handle)
 
     def _add_matrix(self, name: str, matrix_OI: Floats, bias_O: Floats | None) -> None:
         scale = None
@@ -101,7 +103,7 @@ class Engine:
         bias = None if bias_O is None else np.ascontiguousarray(bias_O, np.float32)
         self._check(
             self._library.dragoman_add_matrix(
-                self._model,
+                self.handle,
                 name.encode(),
                 weights.ctypes.data,
                 None if scale is None else scale.ctypes.data,
@@ -135,10 +137,10 @@ class Engine:
         """
         if not sources:
             return []
-        tokens = np.fromiter((token for source in sources for token in source), np.intc)
+        tokens = np.fromiter(chain(*sources), np.intc)
         lengths = np.array([len(source) for source in sources], np.intc)
         limit = np.array(limits, np.intc)
-        positions_TD = self._reach(int(max(lengths.max(), limit.max())))
+        positions_TD = self.positions_up_to(int(max(lengths.max(), limit.max())))
         numbers = np.array([config.beam_size, config.n_best, END], np.intc)
         batch = np.array([MOST_ROWS, config.batch_tokens, self.workers], np.intc)
         raised: list[BaseException] = []
@@ -151,7 +153,7 @@ class Engine:
             return not raised
 
         results = self._library.dragoman_translate(
-            self._model,
+            self.handle,
             tokens.ctypes.data,
             lengths.ctypes.data,
             limit.ctypes.data,
@@ -172,12 +174,73 @@ class Engine:
             raise ValueError("the model leaves no token possible: its weights or its vocabulary are broken")
         return found
 
-    def _reach(self, count: int) -> Floats:
+    def session(self, sources: Sequence[Sequence[int]], beam_size: int, num_steps: int) -> "Session":
+        """Return a batch that is searched from outside, a step at a time.
+
+        Args:
+            sources: Ids of each, its end included.
+            beam_size: Rows of each source.
+            num_steps: Steps that may be made at most.
+        """
+        return Session(self, sources, beam_size, num_steps)
+
+    def positions_up_to(self, count: int) -> Floats:
         """Return positions up to ``count``; those that another thread computes with stay as they are."""
         if len(self._positions_TD) < count:
             found = packing.positions(max(count, 256), self.config, self._tables)
             self._positions_TD = np.ascontiguousarray(found, np.float32)
         return self._positions_TD
+
+
+class Session:
+    """A batch that is searched from outside: a decoder in numpy arrays.
+
+    Letters of shapes: N = B·W rows, V vocabulary.
+
+    Raises:
+        EngineError: The engine has no memory, or a source does not fit.
+    """
+
+    def __init__(
+        self, engine: Engine, sources: Sequence[Sequence[int]], beam_size: int, num_steps: int
+    ) -> None:
+        self._engine = engine  # which has the weights
+        self._positions_TD = engine.positions_up_to(max(num_steps, *map(len, sources)))
+        tokens = np.fromiter(chain(*sources), np.intc)
+        lengths = np.array([len(source) for source in sources], np.intc)
+        self._num_rows = len(sources) * beam_size
+        self._session = library().dragoman_session(
+            engine.handle,
+            tokens.ctypes.data,
+            lengths.ctypes.data,
+            len(sources),
+            beam_size,
+            self._positions_TD.ctypes.data,
+            len(self._positions_TD),
+        )
+        if not self._session:
+            raise EngineError(f"the engine has failed: {fault()}")
+
+    def __del__(self) -> None:
+        if getattr(self, "_session", None):
+            library().dragoman_free_session(self._session)
+
+    def step(self, token_N: npt.NDArray[np.intc]) -> Floats:
+        """Return the log-probabilities in nats (NV) of what follows once ``token_N`` stands."""
+        if len(token_N) != self._num_rows:
+            raise ValueError(f"{len(token_N)} tokens for {self._num_rows} rows")
+        held = np.ascontiguousarray(token_N, np.intc)
+        logprob_NV = np.empty((self._num_rows, self._engine.config.vocabulary_size), np.float32)
+        if library().dragoman_step(self._session, held.ctypes.data, logprob_NV.ctypes.data):
+            raise EngineError(f"the engine has failed: {fault()}")
+        return logprob_NV
+
+    def reorder(self, row_N: npt.NDArray[np.intc]) -> None:
+        """Continue with these rows; fewer of them than before mean that sentences have left."""
+        held = np.ascontiguousarray(row_N, np.intc)
+        if library().dragoman_reorder(self._session, held.ctypes.data, len(held)):
+            raise EngineError(f"the engine has failed: {fault()}")
+        self._num_rows = len(held)
 
 
 def unpacked(results: int) -> list[list[Hypothesis]]:

@@ -31,6 +31,10 @@ _FUNCTIONS: dict[str, tuple[type | None, list[type]]] = {
         c_void_p,
         [TableFunction, c_int, c_int, c_void_p, c_int, c_void_p, c_double],
     ),
+    "dragoman_session": (c_void_p, [c_void_p] * 3 + [c_int, c_int, c_void_p, c_int]),
+    "dragoman_free_session": (None, [c_void_p]),
+    "dragoman_step": (c_int, [c_void_p, c_void_p, c_void_p]),
+    "dragoman_reorder": (c_int, [c_void_p, c_void_p, c_int]),
     "dragoman_free_results": (None, [c_void_p]),
     "dragoman_results": (None, [c_void_p, POINTER(c_void_p), POINTER(c_int64)]),
 }

@@ -13,10 +13,13 @@ import torch
 from dragoman.config import SearchConfig
 from dragoman.engine import Engine, Precision, is_there
 from dragoman.engine.library import library
+from dragoman.engine_decoder import EngineDecoder
+from dragoman.errors import EngineError
 from dragoman.hypothesis import Hypothesis
 from dragoman.model import Transformer
 from dragoman.model_files import expected_shapes
 from dragoman.model_search import ModelSearch
+from dragoman.search import search
 from dragoman.text.ids import END, UNKNOWN
 from tiny_models import random_ids, tiny_model
 
@@ -180,6 +183,38 @@ def test_what_is_raised_between_steps_ends_the_search() -> None:
     assert len(calls) >= 3
 
 
+@pytest.mark.parametrize("beam_size", [1, 3])
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_search_may_ask_the_engine(kind: str, beam_size: int) -> None:
+    """As a decoder it gives what the model in torch gives, to a search that knows neither."""
+    model = tiny_model(3, torch.float32, **KINDS[kind])
+    config, given = SearchConfig(beam_size=beam_size), sources(model)
+    decoder = EngineDecoder(engine(model), given, beam_size, 20)
+    limit_B = torch.full((len(given),), 20)
+    found = search(decoder, start=model.padding, end=END, limit_B=limit_B, config=config)
+    right = by_torch(model, config)
+
+    assert plain(found) == plain(right)
+    for ours, theirs in zip(chain(*found), chain(*right), strict=True):
+        assert ours.token_scores == pytest.approx(theirs.token_scores, abs=1e-4)
+
+
+def test_a_step_or_row_that_is_none_is_refused() -> None:
+    """With a message, and the session can go on; so is a step where the positions end."""
+    model = tiny_model(3, torch.float32, positions="learned", max_positions=16)
+    session = engine(model).session([[5, 6, END]], 2, 16)
+    with pytest.raises(ValueError, match="3 tokens for 2 rows"):
+        session.step(np.array([1, 2, 3], np.intc))
+    with pytest.raises(EngineError, match="a token is not in the vocabulary"):
+        session.step(np.array([1, 24], np.intc))
+    with pytest.raises(EngineError, match="there is no such row"):
+        session.reorder(np.array([0, 2], np.intc))
+    for _ in range(16):
+        session.step(np.array([1, 2], np.intc))
+    with pytest.raises(EngineError, match="too few positions"):
+        session.step(np.array([1, 2], np.intc))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_shapes_of_a_model_are_known_without_torch(kind: str) -> None:
     """Names and shapes that the configuration tells are those of the model."""
@@ -194,7 +229,7 @@ def test_weights_that_do_not_fit_are_refused() -> None:
     """By name."""
     model = tiny_model(3, torch.float32)
     wrong = arrays(model) | {"encoder.0.feed_forward.inner.weight": np.zeros((3, 16), np.float32)}
-    with pytest.raises(Exception, match=r"encoder\.0\.inner has another shape"):
+    with pytest.raises(EngineError, match=r"encoder\.0\.inner has another shape"):
         Engine(model.config, wrong, "float32", [UNKNOWN])
 
 
@@ -202,5 +237,5 @@ def test_tokens_outside_the_vocabulary_are_refused() -> None:
     """Before anything is computed with them."""
     model = tiny_model(3, torch.float32)
     for ids in ([99, END], [-1, END]):
-        with pytest.raises(Exception, match="a token is not in the vocabulary"):
+        with pytest.raises(EngineError, match="a token is not in the vocabulary"):
             engine(model).search([ids], [5], SearchConfig())

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "session.h"
 #include "translate.h"
 
 using namespace dragoman;
@@ -37,6 +38,15 @@ Results* flattened(const std::vector<std::vector<Found>>& found) {
         }
     }
     return results.release();
+}
+
+void check_sources(const Model& model, const int* tokens, const int* lengths, int count) {
+    for (int i = 0; i < count; tokens += lengths[i], ++i) {
+        if (lengths[i] < 1) throw std::invalid_argument("a source is empty");
+        for (int k = 0; k < lengths[i]; ++k)
+            if (tokens[k] < 0 || tokens[k] >= model.source_embedding->matrix.outputs)
+                throw std::invalid_argument("a token is not in the vocabulary");
+    }
 }
 
 template <class Function>
@@ -110,12 +120,10 @@ void* dragoman_translate(const void* model, const int* tokens, const int* length
             const Model& known = *static_cast<const Model*>(model);
             const SearchSettings settings{search_numbers[0], search_numbers[1], search_numbers[2], alpha};
             std::vector<Job> jobs;
+            check_sources(known, tokens, lengths, count);
             for (int i = 0; i < count; ++i) {
-                if (lengths[i] < 1 || limits[i] < 1) throw std::invalid_argument("a length or a limit is below 1");
+                if (limits[i] < 1) throw std::invalid_argument("a limit is below 1");
                 if (std::max(lengths[i], limits[i]) > num_positions) throw std::invalid_argument("too few positions");
-                for (int k = 0; k < lengths[i]; ++k)
-                    if (tokens[k] < 0 || tokens[k] >= known.source_embedding->matrix.outputs)
-                        throw std::invalid_argument("a token is not in the vocabulary");
                 jobs.push_back({tokens, lengths[i], limits[i]});
                 tokens += lengths[i];
             }
@@ -153,6 +161,37 @@ void* dragoman_search(int (*table)(int job, const int* history, int length, floa
             return flattened(found);
         },
         nullptr);
+}
+
+void* dragoman_session(const void* model, const int* tokens, const int* lengths, int count, int beam_size,
+                       const float* positions, int num_positions) {
+    return guarded(
+        [&]() -> void* {
+            const Model& known = *static_cast<const Model*>(model);
+            check_sources(known, tokens, lengths, count);
+            return new Session(known, tokens, lengths, count, beam_size, positions, num_positions);
+        },
+        nullptr);
+}
+
+void dragoman_free_session(void* session) { delete static_cast<Session*>(session); }
+
+int dragoman_step(void* session, const int* tokens, float* log_probability) {
+    return guarded(
+        [&] {
+            static_cast<Session*>(session)->step(tokens, log_probability);
+            return 0;
+        },
+        1);
+}
+
+int dragoman_reorder(void* session, const int* rows, int count) {
+    return guarded(
+        [&] {
+            static_cast<Session*>(session)->reorder(rows, count);
+            return 0;
+        },
+        1);
 }
 
 void dragoman_free_results(void* results) { delete static_cast<Results*>(results); }

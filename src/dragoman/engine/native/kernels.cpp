@@ -327,6 +327,20 @@ void best(const Matrix& matrix, const Rows& in, const float* hidden, int count, 
     }
 }
 
+void log_softmax(float* x, int rows, int width) {
+    for (int row = 0; row < rows; ++row, x += width) {
+        float most = -INFINITY;
+#pragma omp simd reduction(max : most)
+        for (int i = 0; i < width; ++i) most = x[i] > most ? x[i] : most;
+        float sum = 0.0f;
+#pragma omp simd reduction(+ : sum)
+        for (int i = 0; i < width; ++i) sum += exponential(x[i] - most);
+        const float all = most + std::log(sum);
+#pragma omp simd
+        for (int i = 0; i < width; ++i) x[i] -= all;
+    }
+}
+
 // ---- norms and attention --------------------------------------------------------------------------------------
 
 inline void norm_row(const float* x, const float* gain, const float* bias, float epsilon, int width, float* out) {
@@ -461,6 +475,6 @@ void attend_all(const float* query, int rows, int query_stride, const float* key
 #define TEXT_(isa) #isa
 #define TEXT(isa) TEXT_(isa)
 extern const Kernels NAME(ISA);
-const Kernels NAME(ISA) = {TEXT(ISA), quantize, multiply, best, add_norm, norm, attend, attend_all};
+const Kernels NAME(ISA) = {TEXT(ISA), quantize, multiply, best, log_softmax, add_norm, norm, attend, attend_all};
 
 }  // namespace dragoman

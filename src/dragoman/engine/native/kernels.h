@@ -60,6 +60,8 @@ struct Kernels {
     // The same, of which only the `count` best of each row and the sum of all are kept. Where `hidden` has
     // -inf an output counts in the sum but is no candidate.
     void (*best)(const Matrix& matrix, const Rows& in, const float* hidden, int count, Best* best);
+    // Logits to log-probabilities, row by row.
+    void (*log_softmax)(float* x, int rows, int width);
     // x = norm(x + y), or x = x + y without gain.
     void (*add_norm)(float* x, const float* y, const float* gain, const float* bias, float epsilon, int rows,
                      int width);
