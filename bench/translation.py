@@ -37,6 +37,7 @@ LENGTH, MEAN_LENGTH = 14, 14
 
 RIVALS = {
     "int8": ("dragoman int8", "dragoman", "int8"),
+    "bfloat16": ("dragoman bfloat16", "dragoman", "bfloat16"),
     "float32": ("dragoman float32", "dragoman", "float32"),
     "pytorch": ("dragoman without its engine", "dragoman", "pytorch"),
     "ct2-int8": ("CTranslate2 int8", "ctranslate2", "int8"),

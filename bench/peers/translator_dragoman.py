@@ -5,7 +5,7 @@ from pathlib import Path
 
 from dragoman import __version__
 from dragoman.config import ModelConfig, SearchConfig
-from dragoman.engine import Engine
+from dragoman.engine import PRECISIONS, Engine
 from peers.translation_job import END, UNKNOWN, Job, Translate
 
 
@@ -23,7 +23,7 @@ def make(folder: Path, job: Job) -> tuple[str, Translate]:
         from safetensors.numpy import load_file
 
         weights = load_file(folder / "model.safetensors")
-        precision = "int8" if job.precision == "int8" else "float32"
+        [precision] = [one for one in PRECISIONS if one == job.precision]
         searcher = Engine(model_config, weights, precision, impossible, workers=job.threads)
 
     def translate(sources: list[list[int]]) -> list[list[int]]:

@@ -78,10 +78,12 @@ def load_searcher(
         if is_there():
             outline = Outline.read(folder)
             return outline, Engine.of(outline, chosen or "float32", threads or num_threads())
-        if precision == "int8":
-            raise UsageError(f"--precision int8: {missing_notice()}", hint=HINT)
-    elif precision == "int8":
-        raise UsageError("--precision int8 is for processors", hint="leave it out, or add --device cpu")
+        if chosen not in (None, "float32"):
+            raise UsageError(f"--precision {precision}: {missing_notice()}", hint=HINT)
+    elif chosen not in (None, "float32"):
+        raise UsageError(
+            f"--precision {precision} is for processors", hint="leave it out, or add --device cpu"
+        )
     import torch
 
     from dragoman.bundle import Bundle

@@ -112,8 +112,8 @@ class Translator:
         Args:
             folder: What ``dragoman train`` has written.
             device: ``auto`` (a GPU where there is one), ``cpu``, ``cuda`` or ``cuda:1``.
-            precision: ``float32``, or on a processor ``int8``: twice as fast, and nearly as good.
-                ``auto`` is float32.
+            precision: ``float32``, or on a processor ``bfloat16`` or ``int8``, which are faster and nearly as
+                good. ``auto`` is float32.
             threads: Of the processor; left out, all that there are.
 
         Raises:

@@ -78,10 +78,10 @@ def precision_option(function: _Function) -> _Function:
     """Add ``--precision``."""
     option = click.option(
         "--precision",
-        type=click.Choice(["auto", "float32", "int8"]),
+        type=click.Choice(["auto", "float32", "bfloat16", "int8"]),
         default="auto",
         show_default=True,
-        help="int8 is faster on a processor and nearly as good; auto is float32.",
+        help="bfloat16 and int8 are faster on a processor and nearly as good; auto is float32.",
     )
     return option(function)
 

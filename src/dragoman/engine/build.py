@@ -13,12 +13,15 @@ SOURCES = Path(__file__).parent / "native"
 
 COMMON = ("-std=c++17", "-O3", "-fPIC", "-fopenmp-simd", "-fno-math-errno", "-fno-trapping-math")
 
+_AVX512 = (
+    *("-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq", "-mavx512vnni", "-mfma"),
+    "-mprefer-vector-width=512",
+)
+
 INSTRUCTION_SETS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "x86_64": {
-        "avx512": (
-            *("-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq", "-mavx512vnni", "-mfma"),
-            "-mprefer-vector-width=512",
-        ),
+        "avx512bf16": (*_AVX512, "-mavx512bf16"),
+        "avx512": _AVX512,
         "avx2": ("-mavx2", "-mfma"),
         "plain": (),
     },

@@ -33,7 +33,7 @@ class Engine:
     Args:
         config: Of the model.
         tensors: Its weights in float32, by name.
-        precision: ``float32``, or ``int8`` for weights and activations rounded to bytes.
+        precision: ``float32``; or what weights and activations are rounded to, ``bfloat16`` or ``int8``.
         impossible: Ids that are never produced, besides padding.
         workers: Threads that share the sources.
 
@@ -95,26 +95,33 @@ class Engine:
             self._library.dragoman_free_model(self.handle)
 
     def _add_matrix(self, name: str, matrix_OI: Floats, bias_O: Floats | None) -> None:
+        weights: npt.NDArray[Any]
         scale = None
         if self.precision == "int8":
             weights, scale = packing.quantized(matrix_OI)
+        elif self.precision == "bfloat16":
+            weights = packing.halved(matrix_OI)
         else:
             weights = np.ascontiguousarray(matrix_OI, np.float32)
         bias = None if bias_O is None else np.ascontiguousarray(bias_O, np.float32)
+        shape = np.array([packing.PRECISIONS.index(self.precision), *weights.shape], np.intc)
         self._check(
             self._library.dragoman_add_matrix(
                 self.handle,
                 name.encode(),
+                shape.ctypes.data,
                 weights.ctypes.data,
                 None if scale is None else scale.ctypes.data,
                 None if bias is None else bias.ctypes.data,
-                *weights.shape,
             )
         )
 
     def _check(self, code: int) -> None:
         if code:
-            raise EngineError(f"the engine cannot take this model: {fault()}")
+            raise EngineError(
+                f"the engine cannot take this model at {self.precision}: {fault()}",
+                hint="leave the precision out",
+            )
 
     def search(
         self,

@@ -20,7 +20,7 @@ _FUNCTIONS: dict[str, tuple[type | None, list[type]]] = {
     "dragoman_use_kernels": (c_int, [c_char_p]),
     "dragoman_model": (c_void_p, [c_void_p, c_float]),
     "dragoman_free_model": (None, [c_void_p]),
-    "dragoman_add_matrix": (c_int, [c_void_p, c_char_p, c_void_p, c_void_p, c_void_p, c_int, c_int]),
+    "dragoman_add_matrix": (c_int, [c_void_p, c_char_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "dragoman_add_vector": (c_int, [c_void_p, c_char_p, c_void_p, c_int]),
     "dragoman_connect": (c_int, [c_void_p]),
     "dragoman_translate": (

@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from dragoman.config import ModelConfig
 
-Precision = Literal["float32", "int8"]
+Precision = Literal["float32", "bfloat16", "int8"]
 
-PRECISIONS: Sequence[Precision] = ("float32", "int8")
+PRECISIONS: Sequence[Precision] = ("float32", "bfloat16", "int8")
 
 Floats = npt.NDArray[np.float32]
 
@@ -83,6 +83,12 @@ def _laid(rows: Floats, places: npt.NDArray[np.int64]) -> Floats:
     """Return rows in another order, zeros where there is none."""
     found: Floats = np.where(places.reshape(-1, *[1] * (rows.ndim - 1)) < 0, np.float32(0), rows[places])
     return found
+
+
+def halved(weight_OI: Floats) -> npt.NDArray[np.uint16]:
+    """Return the bits of weights rounded to bfloat16: to the nearest, or to the even one of two."""
+    bits_OI = np.ascontiguousarray(weight_OI, np.float32).view(np.uint32)
+    return ((bits_OI + 0x7FFF + (bits_OI >> 16 & 1)) >> 16).astype(np.uint16)
 
 
 def matrices(tensors: Mapping[str, Floats], config: ModelConfig) -> dict[str, Weights]:

@@ -39,7 +39,7 @@ class EvaluateOptions:
     device: str = "auto"
     """``auto``, ``cpu``, ``cuda`` or ``cuda:N``."""
     precision: str = "auto"
-    """``float32``, or on a processor ``int8``; ``auto`` is float32."""
+    """``float32``, or on a processor ``bfloat16`` or ``int8``; ``auto`` is float32."""
     threads: int | None = None
     """Of the processor; left out, all that there are."""
 

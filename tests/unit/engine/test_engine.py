@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from dragoman.config import SearchConfig
-from dragoman.engine import Engine, Precision, is_there
+from dragoman.engine import Engine, Precision, engine_name, is_there
 from dragoman.engine.library import library
 from dragoman.engine_decoder import EngineDecoder
 from dragoman.errors import EngineError
@@ -24,6 +24,8 @@ from dragoman.text.ids import END, UNKNOWN
 from tiny_models import random_ids, tiny_model
 
 pytestmark = pytest.mark.skipif(not is_there(), reason="the native engine is not built: no C++ compiler")
+
+PRECISIONS = ["float32", "int8", *(["bfloat16"] if engine_name() == "avx512bf16" else [])]
 
 LENGTHS = [1, 2, 3, 5, 8, 13, 21, 40, 4, 4, 17]
 
@@ -80,7 +82,7 @@ def test_the_engine_finds_what_the_model_in_torch_finds(kind: str, beam_size: in
         assert ours.score == pytest.approx(theirs.score, abs=1e-4)
 
 
-@pytest.mark.parametrize("precision", ["float32", "int8"])
+@pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("beam_size", [1, 4])
 def test_nothing_depends_on_neighbors(beam_size: int, precision: Precision) -> None:
     """A sentence alone, in a batch, in a small one that is filled again, on three threads: the same bits."""
@@ -113,16 +115,19 @@ def test_several_threads_of_python_may_search_at_once() -> None:
     assert found == alone
 
 
-def test_bytes_are_near_the_numbers() -> None:
-    """Weights and activations of 8 bits move a log-probability by some hundredths of a nat."""
+@pytest.mark.parametrize(("precision", "most"), [("bfloat16", 0.03), ("int8", 0.1)])
+def test_rounded_weights_are_near_the_numbers(precision: Precision, most: float) -> None:
+    """Weights and activations of 16 and of 8 bits move a log-probability by some hundredths of a nat."""
+    if precision not in PRECISIONS:
+        pytest.skip("this processor has no instructions for bfloat16")
     model = tiny_model(3, torch.float32, d_model=64, d_ff=128)
     config, given = SearchConfig(beam_size=1), sources(model)
-    exact, near = (
-        engine(model, kind).search(given, [1] * len(given), config) for kind in ("float32", "int8")
-    )
+    limits = [1] * len(given)
+    exact = engine(model, "float32").search(given, limits, config)
+    near = engine(model, precision).search(given, limits, config)
     gaps = [abs(a[0].token_scores[0] - b[0].token_scores[0]) for a, b in zip(exact, near, strict=True)]
 
-    assert 0 < float(np.mean(gaps)) < 0.1
+    assert 0 < float(np.mean(gaps)) < most
 
 
 @pytest.fixture
@@ -130,7 +135,11 @@ def every_table() -> Iterator[list[str]]:
     """The names of the tables of inner loops that run here; the best one is chosen again afterwards."""
     native = library()
     best = native.dragoman_kernels()
-    names = [name for name in ("avx512", "avx2", "plain") if native.dragoman_use_kernels(name.encode()) == 0]
+    names = [
+        name
+        for name in ("avx512bf16", "avx512", "avx2", "plain")
+        if native.dragoman_use_kernels(name.encode()) == 0
+    ]
     yield names
     native.dragoman_use_kernels(best)
 
@@ -155,6 +164,13 @@ def test_every_processor_finds_the_same(every_table: list[str], kind: str, preci
         assert len(same) >= len(found[0]) - num_others
         for ours, theirs in same:
             assert ours.score == pytest.approx(theirs.score, abs=tolerance)
+
+
+def test_a_precision_that_the_processor_lacks_is_refused(every_table: list[str]) -> None:
+    """Instead of being slower than float32."""
+    assert library().dragoman_use_kernels(b"plain") == 0
+    with pytest.raises(EngineError, match="no instructions for bfloat16"):
+        engine(tiny_model(3, torch.float32), "bfloat16")
 
 
 def test_an_unknown_table_is_refused() -> None:

@@ -83,11 +83,16 @@ void* dragoman_model(const int* numbers, float epsilon) {
 
 void dragoman_free_model(void* model) { delete static_cast<Model*>(model); }
 
-int dragoman_add_matrix(void* model, const char* name, const void* weights, const float* scale, const float* bias,
-                        int outputs, int inputs) {
+// Shape: kind of the weights, outputs, inputs.
+int dragoman_add_matrix(void* model, const char* name, const int* shape, const void* weights, const float* scale,
+                        const float* bias) {
     return guarded(
         [&] {
-            static_cast<Model*>(model)->add_matrix(name, weights, scale, bias, outputs, inputs);
+            const auto kind = static_cast<PackedMatrix::Kind>(shape[0]);
+            if (kind == PackedMatrix::HALVES && kernels().halve == nullptr)
+                throw std::invalid_argument("this processor has no instructions for bfloat16");
+            static_cast<Model*>(model)->add_matrix(
+                name, std::make_unique<PackedMatrix>(kind, weights, scale, bias, shape[1], shape[2]));
             return 0;
         },
         1);

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstring>
 
-#if defined(__AVX512VNNI__) || defined(__AVX2__)
+#if defined(__AVX512F__) || defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
@@ -101,6 +101,23 @@ void quantize(const float* x, int rows, int width, uint8_t* bytes, float* scale)
     }
 }
 
+#if defined(__AVX512BF16__)
+void halve(const float* x, int rows, int width, uint16_t* halves) {
+    const int padded = padded_to(width, PAIR);
+    for (int row = 0; row < rows; ++row, x += width, halves += padded) {
+#pragma omp simd
+        for (int i = 0; i < width; ++i) {
+            uint32_t bits;
+            std::memcpy(&bits, x + i, 4);
+            halves[i] = static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);  // to the nearest, or even
+        }
+        for (int i = width; i < padded; ++i) halves[i] = 0;
+    }
+}
+#else
+constexpr void (*halve)(const float*, int, int, uint16_t*) = nullptr;
+#endif
+
 // ---- products -------------------------------------------------------------------------------------------------
 
 // Numbers of sums of bytes: they are taken to be around 128, which `offset` takes away.
@@ -180,6 +197,37 @@ inline void integer_tile(const Matrix& matrix, const uint8_t* rows, const float*
 #endif
 }
 
+#if defined(__AVX512BF16__)
+// Sums of R rows in bfloat16 and one panel.
+template <int R>
+inline void half_tile(const Matrix& matrix, const uint16_t* rows, int panel, float (*sum)[PANEL]) {
+    const int stride = matrix.groups * PAIR;
+    const uint16_t* weight = matrix.halves + static_cast<int64_t>(panel) * stride * PANEL;
+    __m512 total[R][4];
+#pragma GCC unroll 6
+    for (int r = 0; r < R; ++r)
+#pragma GCC unroll 4
+        for (int c = 0; c < 4; ++c) total[r][c] = _mm512_setzero_ps();
+    for (int group = 0; group < matrix.groups; ++group, weight += PAIR * PANEL) {
+        __m512i column[4];
+#pragma GCC unroll 4
+        for (int c = 0; c < 4; ++c) column[c] = _mm512_loadu_si512(weight + 32 * c);
+#pragma GCC unroll 6
+        for (int r = 0; r < R; ++r) {
+            int32_t two;
+            std::memcpy(&two, rows + static_cast<int64_t>(r) * stride + PAIR * group, 4);
+            const __m512bh input = (__m512bh)_mm512_set1_epi32(two);
+#pragma GCC unroll 4
+            for (int c = 0; c < 4; ++c) total[r][c] = _mm512_dpbf16_ps(total[r][c], input, (__m512bh)column[c]);
+        }
+    }
+#pragma GCC unroll 6
+    for (int r = 0; r < R; ++r)
+#pragma GCC unroll 4
+        for (int c = 0; c < 4; ++c) _mm512_storeu_ps(sum[r] + 16 * c, total[r][c]);
+}
+#endif
+
 // Sums of R rows and one panel in float.
 template <int R>
 inline void float_tile(const Matrix& matrix, const float* rows, int panel, float (*sum)[PANEL]) {
@@ -209,16 +257,21 @@ inline void float_tile(const Matrix& matrix, const float* rows, int panel, float
 // Values of R rows and one panel, bias included.
 template <int R>
 inline void tile(const Matrix& matrix, const Rows& in, int first, int panel, float (*value)[PANEL]) {
-    if (matrix.integers) {
+    if (matrix.bytes != nullptr) {
         integer_tile<R>(matrix, in.bytes + static_cast<int64_t>(first) * matrix.groups * GROUP, in.scale + first, panel,
                         value);
-    } else {
-        float_tile<R>(matrix, in.values + static_cast<int64_t>(first) * matrix.inputs, panel, value);
-        const float* bias = matrix.bias + panel * PANEL;
-        for (int r = 0; r < R; ++r)
-#pragma omp simd
-            for (int i = 0; i < PANEL; ++i) value[r][i] += bias[i];
+        return;
     }
+#if defined(__AVX512BF16__)
+    if (matrix.halves != nullptr)
+        half_tile<R>(matrix, in.halves + static_cast<int64_t>(first) * matrix.groups * PAIR, panel, value);
+    else
+#endif
+        float_tile<R>(matrix, in.values + static_cast<int64_t>(first) * matrix.inputs, panel, value);
+    const float* bias = matrix.bias + panel * PANEL;
+    for (int r = 0; r < R; ++r)
+#pragma omp simd
+        for (int i = 0; i < PANEL; ++i) value[r][i] += bias[i];
 }
 
 // Calls use(first row, number of rows, panel, values) for all tiles; a panel's weights stay in the cache.
@@ -475,6 +528,6 @@ void attend_all(const float* query, int rows, int query_stride, const float* key
 #define TEXT_(isa) #isa
 #define TEXT(isa) TEXT_(isa)
 extern const Kernels NAME(ISA);
-const Kernels NAME(ISA) = {TEXT(ISA), quantize, multiply, best, log_softmax, add_norm, norm, attend, attend_all};
+const Kernels NAME(ISA) = {TEXT(ISA), quantize, halve, multiply, best, log_softmax, add_norm, norm, attend, attend_all};
 
 }  // namespace dragoman

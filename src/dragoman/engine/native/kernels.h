@@ -10,23 +10,25 @@ namespace dragoman {
 
 constexpr int PANEL = 64;    // outputs whose weights lie side by side
 constexpr int GROUP = 4;     // inputs whose 8-bit weights lie side by side
+constexpr int PAIR = 2;      // inputs whose 16-bit weights lie side by side
 
 enum Activation { NONE = 0, RELU = 1, GELU = 2, SWISH = 3 };
 
 // Weights of out = in · Wᵀ + bias, as panels of 64 outputs; missing outputs have weight 0.
 struct Matrix {
     int inputs = 0, outputs = 0, panels = 0, groups = 0;  // groups: of inputs, the last filled up with zeros
-    bool integers = false;
-    const int8_t* bytes = nullptr;   // integers: panel, group, output, input
-    const float* floats = nullptr;   // else: panel, input, output
-    const float* scale = nullptr;    // integers: of each output
-    const int32_t* offset = nullptr;  // integers: 128 times the sum of the weights of each output
+    const float* floats = nullptr;    // panel, input, output
+    const uint16_t* halves = nullptr;  // or bfloat16: panel, pair, output, input
+    const int8_t* bytes = nullptr;    // or bytes: panel, group, output, input
+    const float* scale = nullptr;     // bytes: of each output
+    const int32_t* offset = nullptr;  // bytes: 128 times the sum of the weights of each output
     const float* bias = nullptr;     // of each output; -inf where there is none
 };
 
-// Rows of activations, as numbers and, for integer matrices, rounded to bytes around 128.
+// Rows of activations, as numbers and as the matrix takes them: rounded to bfloat16, or to bytes around 128.
 struct Rows {
     const float* values;
+    const uint16_t* halves;
     const uint8_t* bytes;
     const float* scale;  // of each row's bytes
     int count;
@@ -55,6 +57,8 @@ struct Kernels {
     const char* name;
     // Rounds each row to bytes around 128; a row of bytes is filled up to a multiple of GROUP.
     void (*quantize)(const float* x, int rows, int width, uint8_t* bytes, float* scale);
+    // Rounds each row to bfloat16, filled up to a multiple of PAIR; null where the processor has no products of them.
+    void (*halve)(const float* x, int rows, int width, uint16_t* halves);
     // out = activation(in · Wᵀ + bias); out has `outputs` columns.
     void (*multiply)(const Matrix& matrix, const Rows& in, float* out, Activation activation);
     // The same, of which only the `count` best of each row and the sum of all are kept. Where `hidden` has

@@ -7,6 +7,7 @@
 namespace dragoman {
 
 #if defined(__x86_64__)
+extern const Kernels kernels_avx512bf16;
 extern const Kernels kernels_avx512;
 extern const Kernels kernels_avx2;
 #endif
@@ -18,7 +19,7 @@ static const Kernels* best_table() {
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vnni"))
-        return &kernels_avx512;
+        return __builtin_cpu_supports("avx512bf16") ? &kernels_avx512bf16 : &kernels_avx512;
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return &kernels_avx2;
 #endif
     return &kernels_plain;
@@ -31,7 +32,7 @@ const Kernels& kernels() { return *chosen; }
 int use_kernels(const char* name) {
     const Kernels* best = best_table();
 #if defined(__x86_64__)
-    const Kernels* known[] = {&kernels_avx512, &kernels_avx2, &kernels_plain};
+    const Kernels* known[] = {&kernels_avx512bf16, &kernels_avx512, &kernels_avx2, &kernels_plain};
 #else
     const Kernels* known[] = {&kernels_plain};
 #endif

@@ -7,69 +7,81 @@
 
 namespace dragoman {
 
-PackedMatrix::PackedMatrix(const void* weights, const float* scale, const float* bias, int outputs, int inputs) {
-    Matrix& m = matrix;
-    m.inputs = inputs;
-    m.outputs = outputs;
-    m.panels = (outputs + PANEL - 1) / PANEL;
-    m.groups = (inputs + GROUP - 1) / GROUP;
-    m.integers = scale != nullptr;
-    const size_t padded = static_cast<size_t>(m.panels) * PANEL;
+PackedMatrix::PackedMatrix(Kind kind, const void* weights, const float* scale, const float* bias, int outputs,
+                           int inputs) {
+    matrix.inputs = inputs;
+    matrix.outputs = outputs;
+    matrix.panels = (outputs + PANEL - 1) / PANEL;
+    const int unit = kind == BYTES ? GROUP : kind == HALVES ? PAIR : 1;
+    matrix.groups = (inputs + unit - 1) / unit;
+    const int padded = matrix.panels * PANEL;
     float* biases = bias_.sized(padded);
-    for (size_t i = 0; i < padded; ++i)
-        biases[i] = i >= static_cast<size_t>(outputs) ? -INFINITY : bias == nullptr ? 0.0f : bias[i];
-    m.bias = biases;
-    if (!m.integers) {
-        const float* from = static_cast<const float*>(weights);
-        float* to = floats_.sized(padded * inputs);
-        std::fill_n(to, padded * inputs, 0.0f);
-        for (int i = 0; i < outputs; ++i)
-            for (int k = 0; k < inputs; ++k)
-                to[(static_cast<size_t>(i / PANEL) * inputs + k) * PANEL + i % PANEL] =
-                    from[static_cast<size_t>(i) * inputs + k];
-        m.floats = to;
-        return;
+    for (int i = 0; i < padded; ++i) biases[i] = i >= outputs ? -INFINITY : bias == nullptr ? 0.0f : bias[i];
+    matrix.bias = biases;
+    if (kind == BYTES)
+        pack_bytes(static_cast<const int8_t*>(weights), scale);
+    else if (kind == HALVES)
+        pack_halves(static_cast<const uint16_t*>(weights));
+    else
+        pack_floats(static_cast<const float*>(weights));
+}
+
+// Lays weights as panels of groups of `unit` inputs.
+template <class T>
+static T* laid(const T* from, const Matrix& m, int unit, Buffer<T>& buffer) {
+    const size_t width = static_cast<size_t>(m.groups) * unit;
+    T* to = buffer.sized(m.panels * PANEL * width);
+    std::fill_n(to, m.panels * PANEL * width, T());
+    for (int i = 0; i < m.outputs; ++i) {
+        T* panel = to + i / PANEL * width * PANEL + i % PANEL * unit;
+        for (int k = 0; k < m.inputs; ++k)
+            panel[static_cast<size_t>(k / unit) * unit * PANEL + k % unit] = from[static_cast<size_t>(i) * m.inputs + k];
     }
-    const int8_t* from = static_cast<const int8_t*>(weights);
-    int8_t* to = bytes_.sized(padded * m.groups * GROUP);
-    std::memset(to, 0, padded * m.groups * GROUP);
+    return to;
+}
+
+void PackedMatrix::pack_floats(const float* from) { matrix.floats = laid(from, matrix, 1, floats_); }
+
+void PackedMatrix::pack_halves(const uint16_t* from) { matrix.halves = laid(from, matrix, PAIR, halves_); }
+
+void PackedMatrix::pack_bytes(const int8_t* from, const float* scale) {
+    const int padded = matrix.panels * PANEL;
     float* scales = scale_.sized(padded);
     int32_t* offsets = offset_.sized(padded);
     std::fill_n(scales, padded, 0.0f);
     std::fill_n(offsets, padded, 0);
-    for (int i = 0; i < outputs; ++i) {
-        int8_t* panel = to + static_cast<size_t>(i / PANEL) * m.groups * GROUP * PANEL + i % PANEL * GROUP;
-        for (int k = 0; k < inputs; ++k) {
-            const int8_t weight = from[static_cast<size_t>(i) * inputs + k];
-            panel[static_cast<size_t>(k / GROUP) * GROUP * PANEL + k % GROUP] = weight;
-            offsets[i] += 128 * weight;
-        }
-        scales[i] = scale[i];
-    }
-    m.bytes = to;
-    m.scale = scales;
-    m.offset = offsets;
+    std::copy_n(scale, matrix.outputs, scales);
+    for (int i = 0; i < matrix.outputs; ++i)
+        for (int k = 0; k < matrix.inputs; ++k) offsets[i] += 128 * from[static_cast<size_t>(i) * matrix.inputs + k];
+    matrix.bytes = laid(from, matrix, GROUP, bytes_);
+    matrix.scale = scales;
+    matrix.offset = offsets;
 }
 
 void PackedMatrix::row(int output, float factor, float* to) const {
     const Matrix& m = matrix;
-    if (!m.integers) {
-        const float* from = m.floats + static_cast<size_t>(output / PANEL) * m.inputs * PANEL + output % PANEL;
-        for (int k = 0; k < m.inputs; ++k) to[k] = factor * from[static_cast<size_t>(k) * PANEL];
-        return;
+    const int unit = m.bytes != nullptr ? GROUP : m.halves != nullptr ? PAIR : 1;
+    const size_t first = static_cast<size_t>(output / PANEL) * m.groups * unit * PANEL + output % PANEL * unit;
+    if (m.bytes != nullptr) factor *= m.scale[output];
+    for (int k = 0; k < m.inputs; ++k) {
+        const size_t place = first + static_cast<size_t>(k / unit) * unit * PANEL + k % unit;
+        float weight = 0.0f;
+        if (m.bytes != nullptr) {
+            weight = static_cast<float>(m.bytes[place]);
+        } else if (m.halves != nullptr) {
+            const uint32_t bits = static_cast<uint32_t>(m.halves[place]) << 16;
+            std::memcpy(&weight, &bits, 4);
+        } else {
+            weight = m.floats[place];
+        }
+        to[k] = factor * weight;
     }
-    const int8_t* from =
-        m.bytes + static_cast<size_t>(output / PANEL) * m.groups * GROUP * PANEL + output % PANEL * GROUP;
-    factor *= m.scale[output];
-    for (int k = 0; k < m.inputs; ++k)
-        to[k] = factor * static_cast<float>(from[static_cast<size_t>(k / GROUP) * GROUP * PANEL + k % GROUP]);
 }
 
 // ---- the parts of a model -------------------------------------------------------------------------------------
 
-void Model::add_matrix(const std::string& name, const void* weights, const float* scale, const float* bias,
-                       int outputs, int inputs) {
-    matrices_[name] = std::make_unique<PackedMatrix>(weights, scale, bias, outputs, inputs);
+void Model::add_matrix(const std::string& name, std::unique_ptr<PackedMatrix> matrix) {
+    matrices_[name] = std::move(matrix);
 }
 
 void Model::add_vector(const std::string& name, const float* values, int count) {
@@ -124,14 +136,18 @@ void Model::connect() {
 
 // ---- computing ------------------------------------------------------------------------------------------------
 
-Rows Worker::rounded(const PackedMatrix& matrix, const float* x, int rows, int width) {
-    Rows in{x, nullptr, nullptr, rows};
-    if (matrix.matrix.integers) {
+Rows Worker::rounded(const PackedMatrix& packed, const float* x, int rows, int width) {
+    Rows in{x, nullptr, nullptr, nullptr, rows};
+    if (packed.matrix.bytes != nullptr) {
         uint8_t* bytes = bytes_.sized(static_cast<size_t>(rows) * padded_to(width, GROUP));
         float* scale = scale_.sized(rows);
         kernels().quantize(x, rows, width, bytes, scale);
         in.bytes = bytes;
         in.scale = scale;
+    } else if (packed.matrix.halves != nullptr) {
+        uint16_t* halves = halves_.sized(static_cast<size_t>(rows) * padded_to(width, PAIR));
+        kernels().halve(x, rows, width, halves);
+        in.halves = halves;
     }
     return in;
 }

@@ -39,13 +39,18 @@ class Buffer {
 // The weights of a matrix, packed, and who owns them.
 class PackedMatrix {
   public:
-    // Weights (outputs × inputs) in float, or as bytes with a scale for each output; bias may be missing.
-    PackedMatrix(const void* weights, const float* scale, const float* bias, int outputs, int inputs);
+    // Weights (outputs × inputs) in float, in bfloat16, or as bytes with a scale for each output; a bias may be missing.
+    enum Kind { FLOATS = 0, HALVES = 1, BYTES = 2 };
+    PackedMatrix(Kind kind, const void* weights, const float* scale, const float* bias, int outputs, int inputs);
     void row(int output, float factor, float* to) const;  // to = factor · row of W
     Matrix matrix;
 
   private:
+    void pack_floats(const float* from);
+    void pack_halves(const uint16_t* from);
+    void pack_bytes(const int8_t* from, const float* scale);
     Buffer<int8_t> bytes_;
+    Buffer<uint16_t> halves_;
     Buffer<float> floats_, scale_, bias_;
     Buffer<int32_t> offset_;
 };
@@ -73,8 +78,7 @@ struct DecoderLayer {
 class Model {
   public:
     explicit Model(const Settings& settings) : settings(settings) {}
-    void add_matrix(const std::string& name, const void* weights, const float* scale, const float* bias, int outputs,
-                    int inputs);
+    void add_matrix(const std::string& name, std::unique_ptr<PackedMatrix> matrix);
     void add_vector(const std::string& name, const float* values, int count);
     void connect();  // finds all that it needs; throws std::invalid_argument if a part is missing or misshapen
 
@@ -140,6 +144,7 @@ class Worker {
     int num_positions_, rows_ = 0;
     Buffer<float> x_, normed_, projected_, mixed_, inner_, y_, scratch_, scale_;
     Buffer<uint8_t> bytes_;
+    Buffer<uint16_t> halves_;
 };
 
 }  // namespace dragoman
