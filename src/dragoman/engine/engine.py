@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dragoman.config import ModelConfig, SearchConfig
 from dragoman.engine import packing
-from dragoman.engine.library import Goes, fault, library
+from dragoman.engine.library import Goes, Positions, fault, library
 from dragoman.engine.packing import Floats, Precision
 from dragoman.errors import EngineError
 from dragoman.hypothesis import Hypothesis
@@ -54,7 +54,7 @@ class Engine:
         self.config = config
         self.precision = precision
         self._tables = {name: tensors[name] for name in tensors if name.endswith("positions.table_TD")}
-        self._positions_TD = packing.positions(0, config, self._tables)
+        self._positions = packing.positions(0, config, self._tables)
         numbers = np.array(
             [
                 config.d_model,
@@ -71,7 +71,7 @@ class Engine:
         )
         self._library = library()
         self.handle = self._library.dragoman_model(numbers.ctypes.data, config.norm_epsilon)
-        for name, (matrix_OI, bias_O) in packing.matrices(tensors, config).items():
+        for name, (matrix_OI, bias_O) in packing.matrices(tensors, config):
             self._add_matrix(name, matrix_OI, bias_O)
         for name, vector in packing.vectors(tensors, config, impossible).items():
             held = np.ascontiguousarray(vector, np.float32)
@@ -147,7 +147,7 @@ class Engine:
         tokens = np.fromiter(chain(*sources), np.intc)
         lengths = np.array([len(source) for source in sources], np.intc)
         limit = np.array(limits, np.intc)
-        positions_TD = self.positions_up_to(int(max(lengths.max(), limit.max())))
+        positions = self.positions_up_to(int(max(lengths.max(), limit.max())))
         numbers = np.array([config.beam_size, config.n_best, END], np.intc)
         batch = np.array([MOST_ROWS, config.batch_tokens, self.workers], np.intc)
         raised: list[BaseException] = []
@@ -168,8 +168,7 @@ class Engine:
             numbers.ctypes.data,
             config.length_penalty,
             batch.ctypes.data,
-            positions_TD.ctypes.data,
-            len(positions_TD),
+            native(positions),
             Goes(goes),
         )
         if not results:
@@ -191,12 +190,17 @@ class Engine:
         """
         return Session(self, sources, beam_size, num_steps)
 
-    def positions_up_to(self, count: int) -> Floats:
+    def positions_up_to(self, count: int) -> packing.Positions:
         """Return positions up to ``count``; those that another thread computes with stay as they are."""
-        if len(self._positions_TD) < count:
-            found = packing.positions(max(count, 256), self.config, self._tables)
-            self._positions_TD = np.ascontiguousarray(found, np.float32)
-        return self._positions_TD
+        if len(self._positions.target_TD) < count:
+            self._positions = packing.positions(max(count, 256), self.config, self._tables)
+        return self._positions
+
+
+def native(positions: packing.Positions) -> Positions:
+    """Return positions as native code takes them, for as long as they are held."""
+    source_TD, target_TD = positions
+    return Positions(source_TD.ctypes.data, target_TD.ctypes.data, len(target_TD))
 
 
 class Session:
@@ -212,7 +216,7 @@ class Session:
         self, engine: Engine, sources: Sequence[Sequence[int]], beam_size: int, num_steps: int
     ) -> None:
         self._engine = engine  # which has the weights
-        self._positions_TD = engine.positions_up_to(max(num_steps, *map(len, sources)))
+        self._positions = engine.positions_up_to(max(num_steps, *map(len, sources)))  # held
         tokens = np.fromiter(chain(*sources), np.intc)
         lengths = np.array([len(source) for source in sources], np.intc)
         self._num_rows = len(sources) * beam_size
@@ -222,8 +226,7 @@ class Session:
             lengths.ctypes.data,
             len(sources),
             beam_size,
-            self._positions_TD.ctypes.data,
-            len(self._positions_TD),
+            native(self._positions),
         )
         if not self._session:
             raise EngineError(f"the engine has failed: {fault()}")

@@ -14,6 +14,13 @@ HINT = "build it with 'dragoman build-engine', which needs a C++ compiler"
 Goes = CFUNCTYPE(c_int)
 TableFunction = CFUNCTYPE(c_int, c_int, POINTER(c_int), c_int, POINTER(c_float))
 
+
+class Positions(ctypes.Structure):
+    """Vectors of positions of source and target, and how many there are."""
+
+    _fields_ = (("source", c_void_p), ("target", c_void_p), ("count", c_int))
+
+
 _FUNCTIONS: dict[str, tuple[type | None, list[type]]] = {
     "dragoman_fault": (c_char_p, []),
     "dragoman_kernels": (c_char_p, []),
@@ -25,13 +32,13 @@ _FUNCTIONS: dict[str, tuple[type | None, list[type]]] = {
     "dragoman_connect": (c_int, [c_void_p]),
     "dragoman_translate": (
         c_void_p,
-        [c_void_p] * 4 + [c_int, c_void_p, c_double, c_void_p, c_void_p, c_int, Goes],
+        [c_void_p] * 4 + [c_int, c_void_p, c_double, c_void_p, POINTER(Positions), Goes],
     ),
     "dragoman_search": (
         c_void_p,
         [TableFunction, c_int, c_int, c_void_p, c_int, c_void_p, c_double],
     ),
-    "dragoman_session": (c_void_p, [c_void_p] * 3 + [c_int, c_int, c_void_p, c_int]),
+    "dragoman_session": (c_void_p, [c_void_p] * 3 + [c_int, c_int, POINTER(Positions)]),
     "dragoman_free_session": (None, [c_void_p]),
     "dragoman_step": (c_int, [c_void_p, c_void_p, c_void_p]),
     "dragoman_reorder": (c_int, [c_void_p, c_void_p, c_int]),

@@ -4,7 +4,7 @@ Letters of shapes: O outputs, I inputs, V vocabulary.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -91,13 +91,12 @@ def halved(weight_OI: Floats) -> npt.NDArray[np.uint16]:
     return ((bits_OI + 0x7FFF + (bits_OI >> 16 & 1)) >> 16).astype(np.uint16)
 
 
-def matrices(tensors: Mapping[str, Floats], config: ModelConfig) -> dict[str, Weights]:
-    """Return the matrices of the engine by its names.
+def matrices(tensors: Mapping[str, Floats], config: ModelConfig) -> Iterator[tuple[str, Weights]]:
+    """Yield the matrices of the engine by its names, one after the other to save memory.
 
     Queries, keys and values of self-attention are one matrix, and so are keys and values of the memory.
     Queries are divided by √d_k (Eq. 1) once and for all.
     """
-    found = {}
     scale = np.float32(1 / math.sqrt(config.d_k))
     heads = Heads.of(config)
     key_places, value_places = heads.places(config), heads.places(config, values=True)
@@ -128,26 +127,23 @@ def matrices(tensors: Mapping[str, Floats], config: ModelConfig) -> dict[str, We
         for number in range(count):
             layer = f"{stack}.{number}"
             own = f"{layer}.attention" if stack == "encoder" else f"{layer}.self_attention"
-            found[f"{layer}.attention"] = joined(
-                [laid(f"{own}.{part}") for part in ("query", "key", "value")]
-            )
-            found[f"{layer}.output"] = output(f"{own}.output")
+            yield f"{layer}.attention", joined([laid(f"{own}.{part}") for part in ("query", "key", "value")])
+            yield f"{layer}.output", output(f"{own}.output")
             if stack == "decoder":
                 cross = f"{layer}.cross_attention"
-                found[f"{layer}.query"] = laid(f"{cross}.query")
-                found[f"{layer}.memory"] = joined([laid(f"{cross}.key"), laid(f"{cross}.value")])
-                found[f"{layer}.cross_output"] = output(f"{cross}.output")
+                yield f"{layer}.query", laid(f"{cross}.query")
+                yield f"{layer}.memory", joined([laid(f"{cross}.key"), laid(f"{cross}.value")])
+                yield f"{layer}.cross_output", output(f"{cross}.output")
             for part in ("inner", "outer"):
-                found[f"{layer}.{part}"] = linear(f"{layer}.feed_forward.{part}")
+                yield f"{layer}.{part}", linear(f"{layer}.feed_forward.{part}")
     embedding = tensors["embedding.weight_VD"]
     bias_V = tensors.get("bias_V", np.zeros(len(embedding), np.float32)).copy()
     bias_V[-1] = -np.inf  # padding is no output
-    found["projection"] = Weights(tensors.get("projection_VD", embedding), bias_V)
+    yield "projection", Weights(tensors.get("projection_VD", embedding), bias_V)
     if config.embeddings == "separate":
-        found["embedding"] = Weights(embedding)
+        yield "embedding", Weights(embedding)
     if config.embeddings != "shared":
-        found["source_embedding"] = Weights(tensors["source_embedding.weight_VD"])
-    return found
+        yield "source_embedding", Weights(tensors["source_embedding.weight_VD"])
 
 
 def vectors(
@@ -179,16 +175,32 @@ def vectors(
     return found
 
 
-def positions(count: int, config: ModelConfig, tensors: Mapping[str, Floats]) -> Floats:
-    """Return the vectors of positions (count × d_model), or fewer where a table ends before.
+class Positions(NamedTuple):
+    """Vectors of positions, those of sources and those of targets, as many of each."""
+
+    source_TD: Floats
+    target_TD: Floats
+
+
+def positions(count: int, config: ModelConfig, tables: Mapping[str, Floats]) -> Positions:
+    """Return the vectors of the first positions, or fewer where a table ends before.
 
     Source: Vaswani et al. (2017), §3.5.
+
+    Args:
+        count: Positions.
+        config: Of the model.
+        tables: The tensors of learned or stored positions, by name.
     """
     if config.positions in ("learned", "table"):
-        return tensors["embedding.positions.table_TD"][:count]
+        target_TD = np.ascontiguousarray(tables["embedding.positions.table_TD"][:count])
+        own = tables.get("source_embedding.positions.table_TD")
+        return Positions(target_TD if own is None else np.ascontiguousarray(own[:count]), target_TD)
     place_T1 = np.arange(config.first_position, config.first_position + count, dtype=np.float64)[:, None]
     angle = place_T1 / 10_000.0 ** (np.arange(0, config.d_model, 2, dtype=np.float64) / config.d_model)
     parts = (np.sin(angle), np.cos(angle))
     if config.positions == "halves":
-        return np.concatenate(parts, axis=1).astype(np.float32)
-    return np.stack(parts, axis=2).reshape(count, config.d_model).astype(np.float32)
+        table_TD = np.concatenate(parts, axis=1).astype(np.float32)
+    else:
+        table_TD = np.stack(parts, axis=2).reshape(count, config.d_model).astype(np.float32)
+    return Positions(table_TD, table_TD)

@@ -42,6 +42,11 @@ KINDS: dict[str, dict[str, Any]] = {
     "learned positions": {"positions": "learned", "max_positions": 64},
     "separate embeddings": {"embeddings": "separate", "source_vocabulary_size": 31},
     "target embeddings": {"embeddings": "target"},
+    "separate learned positions": {
+        "embeddings": "separate",
+        "positions": "learned",
+        "max_positions": 64,
+    },
     "odd sizes": {"d_model": 70, "d_ff": 131, "vocabulary_size": 136, "num_decoder_layers": 1},
 }
 

@@ -118,8 +118,8 @@ int dragoman_connect(void* model) {
 
 // Sources lie one after the other; `goes` may be null.
 void* dragoman_translate(const void* model, const int* tokens, const int* lengths, const int* limits, int count,
-                         const int* search_numbers, double alpha, const int* batch_numbers, const float* positions,
-                         int num_positions, int (*goes)()) {
+                         const int* search_numbers, double alpha, const int* batch_numbers,
+                         const Positions* positions, int (*goes)()) {
     return guarded(
         [&]() -> void* {
             const Model& known = *static_cast<const Model*>(model);
@@ -128,13 +128,13 @@ void* dragoman_translate(const void* model, const int* tokens, const int* length
             check_sources(known, tokens, lengths, count);
             for (int i = 0; i < count; ++i) {
                 if (limits[i] < 1) throw std::invalid_argument("a limit is below 1");
-                if (std::max(lengths[i], limits[i]) > num_positions) throw std::invalid_argument("too few positions");
+                if (std::max(lengths[i], limits[i]) > positions->count) throw std::invalid_argument("too few positions");
                 jobs.push_back({tokens, lengths[i], limits[i]});
                 tokens += lengths[i];
             }
             const Batch batch{std::max(1, batch_numbers[0]), std::max(1, batch_numbers[1]),
                               std::max(1, batch_numbers[2])};
-            return flattened(translate(known, jobs, settings, batch, positions, num_positions,
+            return flattened(translate(known, jobs, settings, batch, *positions,
                                        goes == nullptr ? Goes() : Goes([goes] { return goes() != 0; })));
         },
         nullptr);
@@ -169,12 +169,12 @@ void* dragoman_search(int (*table)(int job, const int* history, int length, floa
 }
 
 void* dragoman_session(const void* model, const int* tokens, const int* lengths, int count, int beam_size,
-                       const float* positions, int num_positions) {
+                       const Positions* positions) {
     return guarded(
         [&]() -> void* {
             const Model& known = *static_cast<const Model*>(model);
             check_sources(known, tokens, lengths, count);
-            return new Session(known, tokens, lengths, count, beam_size, positions, num_positions);
+            return new Session(known, tokens, lengths, count, beam_size, *positions);
         },
         nullptr);
 }

@@ -152,15 +152,14 @@ Rows Worker::rounded(const PackedMatrix& packed, const float* x, int rows, int w
     return in;
 }
 
-void Worker::embed(const PackedMatrix& embedding, int token, int position, int padding, float* to) const {
+void Worker::embed(const PackedMatrix& embedding, int token, int padding, const float* position, float* to) const {
     const int d = model_.settings.d_model;
     if (token == padding) {
         std::fill_n(to, d, 0.0f);
     } else {
         embedding.row(token, std::sqrt(static_cast<float>(d)), to);
     }
-    const float* from = positions_ + static_cast<size_t>(position) * d;
-    for (int i = 0; i < d; ++i) to[i] += from[i];
+    for (int i = 0; i < d; ++i) to[i] += position[i];
 }
 
 const float* Worker::before(const float* x, int rows, Norm norm) {
@@ -198,7 +197,8 @@ void Worker::encode(const std::vector<Source>& sources) {
     float* to = x;
     for (const Source& source : sources)
         for (int i = 0; i < source.length; ++i, to += s.d_model)
-            embed(*model_.source_embedding, source.tokens[i], i, s.source_vocabulary - 1, to);
+            embed(*model_.source_embedding, source.tokens[i], s.source_vocabulary - 1,
+                  positions_.source + static_cast<size_t>(i) * s.d_model, to);
     float* projected = projected_.sized(static_cast<size_t>(rows) * width);
     float* mixed = mixed_.sized(static_cast<size_t>(rows) * values);
     float* scratch = scratch_.sized(16 * static_cast<size_t>(longest));
@@ -241,7 +241,9 @@ void Worker::step(const std::vector<Row>& rows) {
     int longest = 0;
     float* x = x_.sized(static_cast<size_t>(count) * s.d_model);
     for (int i = 0; i < count; ++i) {
-        embed(*model_.embedding, rows[i].token, rows[i].position, s.vocabulary - 1, x + static_cast<size_t>(i) * s.d_model);
+        embed(*model_.embedding, rows[i].token, s.vocabulary - 1,
+              positions_.target + static_cast<size_t>(rows[i].position) * s.d_model,
+              x + static_cast<size_t>(i) * s.d_model);
         longest = std::max({longest, rows[i].position + 1, rows[i].memory->length});
     }
     float* projected = projected_.sized(static_cast<size_t>(count) * width);

@@ -107,6 +107,12 @@ struct MemoryOfSource {
     std::vector<float> numbers;
 };
 
+// Vectors of positions, d_model numbers each; those of sources may be learned apart.
+struct Positions {
+    const float *source, *target;
+    int count;
+};
+
 struct Source {
     const int* tokens;
     int length;
@@ -124,24 +130,22 @@ struct Row {
 // The computations of one thread.
 class Worker {
   public:
-    Worker(const Model& model, const float* positions, int num_positions)
-        : model_(model), positions_(positions), num_positions_(num_positions) {}
+    Worker(const Model& model, const Positions& positions) : model_(model), positions_(positions) {}
     void encode(const std::vector<Source>& sources);
     // Rows of one source stand side by side. What follows is left in `output()`, d_model numbers a row.
     void step(const std::vector<Row>& rows);
     Rows output();
-    int num_positions() const { return num_positions_; }
 
   private:
     Rows rounded(const PackedMatrix& matrix, const float* x, int rows, int width);
-    void embed(const PackedMatrix& embedding, int token, int position, int padding, float* to) const;
+    void embed(const PackedMatrix& embedding, int token, int padding, const float* position, float* to) const;
     void residual(float* x, int rows, Norm norm);
     const float* before(const float* x, int rows, Norm norm);
     void feed_forward(float* x, int rows, const PackedMatrix& inner, const PackedMatrix& outer, Norm norm);
 
     const Model& model_;
-    const float* positions_;
-    int num_positions_, rows_ = 0;
+    const Positions& positions_;
+    int rows_ = 0;
     Buffer<float> x_, normed_, projected_, mixed_, inner_, y_, scratch_, scale_;
     Buffer<uint8_t> bytes_;
     Buffer<uint16_t> halves_;

@@ -5,11 +5,11 @@
 namespace dragoman {
 
 Session::Session(const Model& model, const int* tokens, const int* lengths, int count, int beam_size,
-                 const float* positions, int num_positions)
-    : model_(model), worker_(model, positions, num_positions), memories_(count) {
+                 const Positions& positions)
+    : model_(model), positions_(positions), worker_(model, positions_), memories_(count) {
     std::vector<Source> sources;
     for (int i = 0; i < count; ++i) {
-        if (lengths[i] > num_positions) throw std::invalid_argument("too few positions");
+        if (lengths[i] > positions.count) throw std::invalid_argument("too few positions");
         sources.push_back({tokens, lengths[i], &memories_[i]});
         tokens += lengths[i];
         rows_.insert(rows_.end(), beam_size, Hypothesis{i, {}});
@@ -19,7 +19,7 @@ Session::Session(const Model& model, const int* tokens, const int* lengths, int 
 
 void Session::step(const int* tokens, float* log_probability) {
     const int position = static_cast<int>(nodes_.size()), vocabulary = model_.settings.vocabulary;
-    if (position >= worker_.num_positions()) throw std::invalid_argument("too few positions");
+    if (position >= positions_.count) throw std::invalid_argument("too few positions");
     for (int i = 0; i < num_rows(); ++i)  // before anything changes
         if (tokens[i] < 0 || tokens[i] >= vocabulary) throw std::invalid_argument("a token is not in the vocabulary");
     nodes_.emplace_back();

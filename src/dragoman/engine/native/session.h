@@ -10,8 +10,8 @@ namespace dragoman {
 class Session {
   public:
     // Sources lie one after the other; each has `beam_size` rows, side by side.
-    Session(const Model& model, const int* tokens, const int* lengths, int count, int beam_size, const float* positions,
-            int num_positions);
+    Session(const Model& model, const int* tokens, const int* lengths, int count, int beam_size,
+            const Positions& positions);
     // Reads one more token in each row and writes the log-probabilities of the next one, `vocabulary` a row.
     void step(const int* tokens, float* log_probability);
     // Continues with these rows of before, in this order; all rows of a source stay or leave together.
@@ -24,6 +24,7 @@ class Session {
         std::vector<const float*> path;  // the nodes of its tokens
     };
     const Model& model_;
+    const Positions positions_;
     Worker worker_;
     std::vector<MemoryOfSource> memories_;
     std::vector<Hypothesis> rows_;

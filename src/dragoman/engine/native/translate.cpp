@@ -49,16 +49,16 @@ struct Active {
 class Run {
   public:
     Run(const Model& model, const std::vector<Job>& jobs, const SearchSettings& settings, const Batch& batch,
-        const float* positions, int num_positions)
-        : model_(model), jobs_(jobs), settings_(settings), batch_(batch), positions_(positions),
-          num_positions_(num_positions), order_(jobs.size()), results(jobs.size()) {
+        const Positions& positions)
+        : model_(model), jobs_(jobs), settings_(settings), batch_(batch), positions_(positions), order_(jobs.size()),
+          results(jobs.size()) {
         std::iota(order_.begin(), order_.end(), 0);
         std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) { return jobs[a].length > jobs[b].length; });
     }
 
     // One worker's part, until nothing waits.
     void work(const Goes& goes) {
-        Worker worker(model_, positions_, num_positions_);
+        Worker worker(model_, positions_);
         Pool pool(static_cast<size_t>(BLOCK) * settings_.beam_size * model_.node_size());
         std::vector<std::unique_ptr<Active>> active;
         std::vector<Row> rows;
@@ -144,8 +144,7 @@ class Run {
     const std::vector<Job>& jobs_;
     const SearchSettings& settings_;
     const Batch& batch_;
-    const float* positions_;
-    int num_positions_;
+    const Positions& positions_;
     std::vector<int> order_;
     int next_ = 0;
     std::mutex mutex_;
@@ -158,9 +157,9 @@ class Run {
 }  // namespace
 
 std::vector<std::vector<Found>> translate(const Model& model, const std::vector<Job>& jobs,
-                                          const SearchSettings& settings, const Batch& batch, const float* positions,
-                                          int num_positions, const Goes& goes) {
-    Run run(model, jobs, settings, batch, positions, num_positions);
+                                          const SearchSettings& settings, const Batch& batch,
+                                          const Positions& positions, const Goes& goes) {
+    Run run(model, jobs, settings, batch, positions);
     const int others = std::min(batch.workers, static_cast<int>(jobs.size())) - 1;
     std::vector<std::exception_ptr> faults(std::max(0, others) + 1);
     std::vector<std::thread> threads;

@@ -26,7 +26,7 @@ using Goes = std::function<bool()>;
 
 // The results of each job; empty where it was stopped before, or where no token was possible.
 std::vector<std::vector<Found>> translate(const Model& model, const std::vector<Job>& jobs,
-                                          const SearchSettings& settings, const Batch& batch, const float* positions,
-                                          int num_positions, const Goes& goes);
+                                          const SearchSettings& settings, const Batch& batch,
+                                          const Positions& positions, const Goes& goes);
 
 }  // namespace dragoman
