@@ -151,6 +151,7 @@ class Engine:
         numbers = np.array([config.beam_size, config.n_best, END], np.intc)
         batch = np.array([MOST_ROWS, config.batch_tokens, self.workers], np.intc)
         raised: list[BaseException] = []
+        stopped = ctypes.c_int()
 
         def goes() -> int:
             try:
@@ -170,12 +171,13 @@ class Engine:
             batch.ctypes.data,
             native(positions),
             Goes(goes),
+            stopped,
         )
         if not results:
             raise EngineError(f"the engine has failed: {fault()}")
         found = unpacked(results)
-        if raised:
-            raise raised[0]
+        if stopped.value:  # also by what was raised before or after the lines of ``goes``
+            raise raised[0] if raised else KeyboardInterrupt
         if not all(found):
             raise ValueError("the model leaves no token possible: its weights or its vocabulary are broken")
         return found

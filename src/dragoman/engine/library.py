@@ -32,7 +32,7 @@ _FUNCTIONS: dict[str, tuple[type | None, list[type]]] = {
     "dragoman_connect": (c_int, [c_void_p]),
     "dragoman_translate": (
         c_void_p,
-        [c_void_p] * 4 + [c_int, c_void_p, c_double, c_void_p, POINTER(Positions), Goes],
+        [c_void_p] * 4 + [c_int, c_void_p, c_double, c_void_p, POINTER(Positions), Goes, POINTER(c_int)],
     ),
     "dragoman_search": (
         c_void_p,
