@@ -72,7 +72,7 @@ def plain(found: list[list[Hypothesis]]) -> list[list[tuple[tuple[int, ...], boo
     return [[(one.tokens, one.finished) for one in sentence] for sentence in found]
 
 
-@pytest.mark.parametrize("beam_size", [1, 4, 8])
+@pytest.mark.parametrize("beam_size", [1, 4, 8, 20])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_engine_finds_what_the_model_in_torch_finds(kind: str, beam_size: int) -> None:
     """The same outputs with the same scores of each token, of every kind of model, in float32."""

@@ -313,8 +313,36 @@ void multiply(const Matrix& matrix, const Rows& in, float* out, Activation activ
     });
 }
 
-// Puts a value behind those that are not less.
+constexpr int MOST_TOKEN = 0x7fffffff;
+constexpr int MOST_INSERTED = 16;  // more candidates are kept as a heap, the worst first
+
+// Of equal values the lower token is the better one.
+inline bool is_better(float value, int token, float other_value, int other_token) {
+    return value > other_value || (value == other_value && token < other_token);
+}
+
+// Lets a candidate sink to its place in a heap of `count`, from the place of one that has left.
+inline void sink(Best& best, int count, int place, float value, int token) {
+    for (int child = 2 * place + 1; child < count; child = 2 * place + 1) {
+        if (child + 1 < count &&
+            is_better(best.value[child], best.token[child], best.value[child + 1], best.token[child + 1]))
+            ++child;  // the worse of the two
+        if (!is_better(value, token, best.value[child], best.token[child])) break;
+        best.value[place] = best.value[child];
+        best.token[place] = best.token[child];
+        place = child;
+    }
+    best.value[place] = value;
+    best.token[place] = token;
+}
+
+// Puts a value that is above the worst in its place; tokens come in their order, so an equal one stays behind.
 inline void insert(Best& best, int count, float value, int token) {
+    if (count > MOST_INSERTED) {
+        sink(best, count, 0, value, token);
+        best.worst = best.value[0];
+        return;
+    }
     int place = count - 1;
     for (; place > 0 && best.value[place - 1] < value; --place) {
         best.value[place] = best.value[place - 1];
@@ -322,6 +350,18 @@ inline void insert(Best& best, int count, float value, int token) {
     }
     best.value[place] = value;
     best.token[place] = token;
+    best.worst = best.value[count - 1];
+}
+
+// Turns a heap into an order, best first.
+inline void sort_heap(Best& best, int count) {
+    for (int last = count - 1; last > 0; --last) {
+        const float value = best.value[last];
+        const int token = best.token[last];
+        best.value[last] = best.value[0];
+        best.token[last] = best.token[0];
+        sink(best, last, 0, value, token);
+    }
 }
 
 // Whether any of a panel's values is above a bound.
@@ -345,8 +385,9 @@ void best(const Matrix& matrix, const Rows& in, const float* hidden, int count, 
         Best& one = found[row];
         for (int i = 0; i < count; ++i) {
             one.value[i] = -INFINITY;
-            one.token[i] = -1;
+            one.token[i] = MOST_TOKEN - i;  // so that every place is worse than the one before
         }
+        one.worst = -INFINITY;
         one.most = -INFINITY;
         for (float& sum : one.sums) sum = 0.0f;
     }
@@ -356,11 +397,11 @@ void best(const Matrix& matrix, const Rows& in, const float* hidden, int count, 
             Best& one = found[first + r];
             const float* x = value[r];
             // No candidate is above the greatest value, so that one changes only where a candidate may.
-            if (any_above(x, one.value[count - 1])) {
+            if (any_above(x, one.worst)) {
                 float most = one.most;
                 for (int i = 0; i < PANEL; ++i) {
                     most = x[i] > most ? x[i] : most;
-                    if (x[i] + hide[i] > one.value[count - 1]) insert(one, count, x[i] + hide[i], panel * PANEL + i);
+                    if (x[i] + hide[i] > one.worst) insert(one, count, x[i] + hide[i], panel * PANEL + i);
                 }
                 if (most > one.most) {
                     store(one.sums, wide(one.sums) * exponential(one.most - most));
@@ -377,6 +418,7 @@ void best(const Matrix& matrix, const Rows& in, const float* hidden, int count, 
         Best& one = found[row];
         one.sum = 0.0f;
         for (const float sum : one.sums) one.sum += sum;
+        if (count > MOST_INSERTED) sort_heap(one, count);
     }
 }
 

@@ -38,6 +38,7 @@ struct Rows {
 struct Best {
     float* value;
     int* token;
+    float worst;      // the last value; nothing below it is kept
     float most, sum;  // Σ exp(value - most)
     float sums[16];   // the same while it is summed
 };

@@ -24,11 +24,16 @@ bool Search::advance(const Best* best) {
     for (int place = 0; place < static_cast<int>(live_.size()); ++place)
         for (int i = 0; i < count && best[place].value[i] > -INFINITY; ++i) {
             const float value = log_probability(best[place], i);
-            candidates_.push_back({live_[place].score + value, place, best[place].token[i], value});
+            candidates_.push_back({live_[place].score + value, place, i, best[place].token[i], value});
         }
-    std::stable_sort(candidates_.begin(), candidates_.end(),
-                     [](const Candidate& one, const Candidate& other) { return one.score > other.score; });
-    if (candidates_.size() > static_cast<size_t>(count)) candidates_.resize(count);
+    // Of equals the extension of the better hypothesis, then the better extension, comes first.
+    const size_t kept = std::min(candidates_.size(), static_cast<size_t>(count));
+    std::partial_sort(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(kept), candidates_.end(),
+                      [](const Candidate& one, const Candidate& other) {
+                          if (one.score != other.score) return one.score > other.score;
+                          return one.place != other.place ? one.place < other.place : one.rank < other.rank;
+                      });
+    candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(kept), candidates_.end());
     const double penalty = settings_.penalty(length_);
     std::vector<Live> grown;
     for (const Candidate& one : candidates_) {

@@ -69,7 +69,7 @@ class Search {
     };
     struct Candidate {
         double score;
-        int place, token;
+        int place, rank, token;  // of the hypothesis, and of the extension among those of its row
         float log_probability;
     };
     bool advance_greedily(const Best& best);
