@@ -29,6 +29,7 @@ inline void put(float* to, Vector what) { *reinterpret_cast<LooseVector*>(to) = 
 typedef float Wide __attribute__((vector_size(64)));
 typedef float LooseWide __attribute__((vector_size(64), aligned(4), may_alias));
 typedef int32_t WideInts __attribute__((vector_size(64)));
+typedef uint32_t WideBits __attribute__((vector_size(64)));
 
 inline Wide wide(const float* from) { return *reinterpret_cast<const LooseWide*>(from); }
 inline void store(float* to, Wide what) { *reinterpret_cast<LooseWide*>(to) = what; }
@@ -47,7 +48,7 @@ inline float exponential(float x) {
     y = y * rest + 1.6666665459e-1f;
     y = y * rest + 5.0000001201e-1f;
     y = y * rest * rest + rest + 1.0f;
-    int32_t bits;
+    uint32_t bits;
     std::memcpy(&bits, &shifted, 4);
     bits = (bits + 127) << 23;  // the whole number stands in the low bits
     float power;
@@ -67,7 +68,7 @@ inline Wide exponential(Wide x) {
     y = y * rest + 1.6666665459e-1f;
     y = y * rest + 5.0000001201e-1f;
     y = y * rest * rest + rest + 1.0f;
-    return y * reinterpret_cast<Wide>((reinterpret_cast<WideInts>(shifted) + 127) << 23);
+    return y * reinterpret_cast<Wide>((reinterpret_cast<WideBits>(shifted) + 127) << 23);
 }
 
 inline void activate(float* x, int count, Activation activation) {
