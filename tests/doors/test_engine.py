@@ -1,8 +1,10 @@
 """The native engine behind ``dragoman translate`` and ``evaluate``, and what is without it."""
 
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -127,3 +129,31 @@ def test_the_engine_is_built_by_a_command(
     monkeypatch.delenv("CXX", raising=False)
     assert main(["build-engine"]) == 1
     assert "no C++ compiler was found" in capsys.readouterr().err
+
+
+@built
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_a_translation(copy_model: Path, tmp_path: Path, number: int, code: int) -> None:
+    """Soon, and without a traceback."""
+    (tmp_path / "many").write_text("ba be bi bo bu da de\n" * 200_000, encoding="utf-8")
+    running = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "dragoman",
+            "translate",
+            str(copy_model),
+            str(tmp_path / "many"),
+            "--beam-size",
+            "50",
+        ],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(4)
+    running.send_signal(number)
+    _, said = running.communicate(timeout=20)
+
+    assert running.returncode == code
+    assert "Traceback" not in said

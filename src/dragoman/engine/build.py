@@ -3,6 +3,7 @@
 import hashlib
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -47,7 +48,10 @@ def library_name() -> str:
 
 def places() -> Sequence[Path]:
     """Return where the library may lie: in the package, or in the cache of the user."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    try:
+        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    except RuntimeError:  # a user without a home
+        return [SOURCES]
     return [SOURCES, cache / "dragoman"]
 
 
@@ -62,11 +66,14 @@ def build(folder: Path, *, options: Sequence[str] = ()) -> Path:
         BuildError: There is no compiler, or it has failed.
         OSError: The folder cannot be written.
     """
-    compiler = os.environ.get("CXX") or next(
-        (name for name in ("c++", "g++", "clang++") if shutil.which(name)), None
+    compiler = (
+        shlex.split(os.environ.get("CXX", ""))
+        or [name for name in ("c++", "g++", "clang++") if shutil.which(name)][:1]
     )
-    if compiler is None:
+    if not compiler:
         raise BuildError("no C++ compiler was found (c++, g++ or clang++; CXX names another one)")
+    if shutil.which(compiler[0]) is None:
+        raise BuildError(f"CXX names {compiler[0]}, which is not there")
     machine = platform.machine().lower()
     tables = INSTRUCTION_SETS.get(_MACHINES.get(machine, machine), INSTRUCTION_SETS["other"])
     folder.mkdir(parents=True, exist_ok=True)
@@ -82,9 +89,9 @@ def build(folder: Path, *, options: Sequence[str] = ()) -> Path:
         ]
         objects = [str(Path(temporary) / name) for _, name, _ in parts]
         for (source, _, flags), target in zip(parts, objects, strict=True):
-            _run([compiler, *COMMON, *options, *flags, "-c", str(source), "-o", target])
+            _run([*compiler, *COMMON, *options, *flags, "-c", str(source), "-o", target])
         made = Path(temporary) / library_name()
-        _run([compiler, *options, "-shared", "-pthread", *objects, "-o", str(made)])
+        _run([*compiler, *options, "-shared", "-pthread", *objects, "-o", str(made)])
         return made.replace(folder / made.name)
 
 

@@ -4,6 +4,7 @@ import ctypes
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from dragoman.config import ModelConfig, SearchConfig
 from dragoman.engine import packing
-from dragoman.engine.library import Goes, Positions, fault, library
+from dragoman.engine.library import Positions, fault, library
 from dragoman.engine.packing import Floats, Precision
 from dragoman.errors import EngineError
 from dragoman.hypothesis import Hypothesis
@@ -19,6 +20,9 @@ from dragoman.model_files import Outline
 from dragoman.text.ids import END
 
 _ACTIVATIONS = {"relu": 1, "gelu": 2, "swish": 3}
+
+_ASK_SECONDS = 0.05
+"""How often the caller is asked whether the search goes on."""
 
 MOST_ROWS = 256
 """Hypotheses that one worker computes at once."""
@@ -150,34 +154,27 @@ class Engine:
         positions = self.positions_up_to(int(max(lengths.max(), limit.max())))
         numbers = np.array([config.beam_size, config.n_best, END], np.intc)
         batch = np.array([MOST_ROWS, config.batch_tokens, self.workers], np.intc)
-        raised: list[BaseException] = []
-        stopped = ctypes.c_int()
+        stop = ctypes.c_int()
 
-        def goes() -> int:
-            try:
-                before_batch()
-            except BaseException as error:  # nothing may be raised through native code
-                raised.append(error)
-            return not raised
+        def search_natively() -> tuple[int | None, str]:
+            results = self._library.dragoman_translate(
+                self.handle,
+                tokens.ctypes.data,
+                lengths.ctypes.data,
+                limit.ctypes.data,
+                len(sources),
+                numbers.ctypes.data,
+                config.length_penalty,
+                batch.ctypes.data,
+                native(positions),
+                stop,
+            )
+            return results, fault()
 
-        results = self._library.dragoman_translate(
-            self.handle,
-            tokens.ctypes.data,
-            lengths.ctypes.data,
-            limit.ctypes.data,
-            len(sources),
-            numbers.ctypes.data,
-            config.length_penalty,
-            batch.ctypes.data,
-            native(positions),
-            Goes(goes),
-            stopped,
-        )
+        results, why = _awaited(search_natively, stop, before_batch)
         if not results:
-            raise EngineError(f"the engine has failed: {fault()}")
+            raise EngineError(f"the engine has failed: {why}")
         found = unpacked(results)
-        if stopped.value:  # also by what was raised before or after the lines of ``goes``
-            raise raised[0] if raised else KeyboardInterrupt
         if not all(found):
             raise ValueError("the model leaves no token possible: its weights or its vocabulary are broken")
         return found
@@ -197,6 +194,31 @@ class Engine:
         if len(self._positions.target_TD) < count:
             self._positions = packing.positions(max(count, 256), self.config, self._tables)
         return self._positions
+
+
+def _awaited(
+    call: Callable[[], tuple[int | None, str]], stop: ctypes.c_int, before_batch: Callable[[], None]
+) -> tuple[int | None, str]:
+    """Return what a native search has come to, made by a thread of its own.
+
+    Native code hears no signal; the thread that waits does, and what a handler or ``before_batch`` raises
+    ends the search.
+    """
+    outcome: list[tuple[int | None, str]] = []
+    thread = Thread(target=lambda: outcome.append(call()), name="dragoman-engine", daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            before_batch()
+            thread.join(_ASK_SECONDS)
+    except BaseException:
+        stop.value = 1
+        thread.join()
+        for results, _ in outcome:
+            if results:
+                library().dragoman_free_results(results)
+        raise
+    return outcome[0]
 
 
 def native(positions: packing.Positions) -> Positions:

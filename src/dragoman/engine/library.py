@@ -11,7 +11,6 @@ from dragoman.errors import EngineError
 HINT = "build it with 'dragoman build-engine', which needs a C++ compiler"
 """How to get the library."""
 
-Goes = CFUNCTYPE(c_int)
 TableFunction = CFUNCTYPE(c_int, c_int, POINTER(c_int), c_int, POINTER(c_float))
 
 
@@ -32,7 +31,7 @@ _FUNCTIONS: dict[str, tuple[type | None, list[type]]] = {
     "dragoman_connect": (c_int, [c_void_p]),
     "dragoman_translate": (
         c_void_p,
-        [c_void_p] * 4 + [c_int, c_void_p, c_double, c_void_p, POINTER(Positions), Goes, POINTER(c_int)],
+        [c_void_p] * 4 + [c_int, c_void_p, c_double, c_void_p, POINTER(Positions), POINTER(c_int)],
     ),
     "dragoman_search": (
         c_void_p,
@@ -66,11 +65,11 @@ def library() -> ctypes.CDLL:
         raise EngineError(missing_notice(), hint=HINT)
     try:
         found = ctypes.CDLL(str(path))
-    except OSError as error:
+        for name, (result, arguments) in _FUNCTIONS.items():
+            function = getattr(found, name)
+            function.restype, function.argtypes = result, arguments
+    except (OSError, AttributeError) as error:
         raise EngineError(f"{path} cannot be loaded: {error}", hint=HINT) from error
-    for name, (result, arguments) in _FUNCTIONS.items():
-        function = getattr(found, name)
-        function.restype, function.argtypes = result, arguments
     return found
 
 

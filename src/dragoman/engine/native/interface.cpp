@@ -116,11 +116,10 @@ int dragoman_connect(void* model) {
         1);
 }
 
-// Sources lie one after the other; `goes` may be null. `stopped` is 1 afterwards if it has ended the work.
+// Sources lie one after the other. Another thread may set `stop` to 1, which ends the work.
 void* dragoman_translate(const void* model, const int* tokens, const int* lengths, const int* limits, int count,
                          const int* search_numbers, double alpha, const int* batch_numbers,
-                         const Positions* positions, int (*goes)(), int* stopped) {
-    *stopped = 0;
+                         const Positions* positions, const int* stop) {
     return guarded(
         [&]() -> void* {
             const Model& known = *static_cast<const Model*>(model);
@@ -136,10 +135,7 @@ void* dragoman_translate(const void* model, const int* tokens, const int* length
             const Batch batch{std::max(1, batch_numbers[0]), std::max(1, batch_numbers[1]),
                               std::max(1, batch_numbers[2])};
             return flattened(translate(known, jobs, settings, batch, *positions,
-                                       goes == nullptr ? Goes() : Goes([goes, stopped] {
-                                           *stopped |= goes() == 0;
-                                           return *stopped == 0;
-                                       })));
+                                       [stop] { return __atomic_load_n(stop, __ATOMIC_RELAXED) == 0; }));
         },
         nullptr);
 }

@@ -5,6 +5,7 @@
 #include <exception>
 #include <mutex>
 #include <numeric>
+#include <system_error>
 #include <thread>
 
 namespace dragoman {
@@ -164,8 +165,8 @@ std::vector<std::vector<Found>> translate(const Model& model, const std::vector<
     std::vector<std::exception_ptr> faults(std::max(0, others) + 1);
     std::vector<std::thread> threads;
     std::atomic<int> working{others};
-    for (int i = 1; i <= others; ++i)
-        threads.emplace_back([&run, &faults, &working, i] {
+    for (int i = 1; i <= others; ++i) {
+        const auto work = [&run, &faults, &working, i] {
             try {
                 run.work(nullptr);
             } catch (...) {
@@ -173,7 +174,14 @@ std::vector<std::vector<Found>> translate(const Model& model, const std::vector<
                 run.stop();
             }
             --working;
-        });
+        };
+        try {
+            threads.emplace_back(work);
+        } catch (const std::system_error&) {  // no more threads are to be had: those that are do the work
+            working -= others - i + 1;
+            break;
+        }
+    }
     try {
         run.work(goes);
         while (working > 0 && (!goes || goes())) std::this_thread::sleep_for(std::chrono::milliseconds(2));
