@@ -2,9 +2,11 @@
 
 import ctypes
 import math
+import os
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cache
 from itertools import chain
-from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -199,26 +201,29 @@ class Engine:
 def _awaited(
     call: Callable[[], tuple[int | None, str]], stop: ctypes.c_int, before_batch: Callable[[], None]
 ) -> tuple[int | None, str]:
-    """Return what a native search has come to, made by a thread of its own.
+    """Return what a native search has come to, made by another thread.
 
     Native code hears no signal; the thread that waits does, and what a handler or ``before_batch`` raises
     ends the search.
     """
-    outcome: list[tuple[int | None, str]] = []
-    thread = Thread(target=lambda: outcome.append(call()), name="dragoman-engine", daemon=True)
-    thread.start()
+    future = _threads(os.getpid()).submit(call)
     try:
-        while thread.is_alive():
+        while True:
             before_batch()
-            thread.join(_ASK_SECONDS)
+            if future in wait([future], _ASK_SECONDS).done:
+                return future.result()
     except BaseException:
         stop.value = 1
-        thread.join()
-        for results, _ in outcome:
-            if results:
-                library().dragoman_free_results(results)
+        results, _ = future.result()
+        if results:
+            library().dragoman_free_results(results)
         raise
-    return outcome[0]
+
+
+@cache
+def _threads(_process: int) -> ThreadPoolExecutor:
+    """Return the threads of a process for native calls; one that begins anew would have cold memory."""
+    return ThreadPoolExecutor(64, "dragoman-engine")
 
 
 def native(positions: packing.Positions) -> Positions:
