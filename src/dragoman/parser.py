@@ -9,7 +9,6 @@ from itertools import islice
 from pathlib import Path
 
 import torch
-from torch import Tensor
 
 from dragoman.bundle import Bundle
 from dragoman.config import SearchConfig
@@ -193,24 +192,22 @@ class Parser:
         self, sources: list[list[int]], num_words: list[int], config: SearchConfig
     ) -> list[list[Hypothesis]]:
         model, device = self._model, self._model.output_weight_VD.device
-        source_BS = pad(sources, end=END, padding=model.source_padding).to(device)
         words_B = torch.tensor(num_words, device=device)
         limit_B = torch.tensor([len(ids) + 1 + config.extra_length for ids in sources], device=device)
         if self._most_positions is not None:
             limit_B = limit_B.clamp(max=self._most_positions)
         limit_B = limit_B.maximum(words_B + LEAST_EXTRA)
-        decoder = self._decoder(source_BS, config.beam_size, int(limit_B.max()))
+        decoder = self._decoder(sources, config.beam_size, int(limit_B.max()))
         if self._constrained:
             decoder = TreeDecoder(decoder, self._symbols, words_B, limit_B, config.beam_size)
         return search(decoder, start=model.padding, end=END, limit_B=limit_B, config=config)
 
-    def _decoder(self, source_BS: Tensor, beam_size: int, num_steps: int) -> Decoder:
-        if self._engine is None:
-            memory = self._model.encode(source_BS)
-            return CachedDecoder(self._model, memory, beam_size, self._tokenizer.impossible)
-        padding = self._model.source_padding
-        sources = [[token for token in row if token != padding] for row in source_BS.tolist()]
-        return EngineDecoder(self._engine, sources, beam_size, num_steps)
+    def _decoder(self, sources: list[list[int]], beam_size: int, num_steps: int) -> Decoder:
+        if self._engine is not None:
+            return EngineDecoder(self._engine, [[*ids, END] for ids in sources], beam_size, num_steps)
+        model = self._model
+        source_BS = pad(sources, end=END, padding=model.source_padding).to(model.output_weight_VD.device)
+        return CachedDecoder(model, model.encode(source_BS), beam_size, self._tokenizer.impossible)
 
     @property
     def _most_positions(self) -> int | None:

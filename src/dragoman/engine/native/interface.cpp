@@ -1,7 +1,5 @@
 // What Python calls: plain C. A function that can fail returns null or not 0, and `dragoman_fault` says why.
 #include <algorithm>
-#include <cstring>
-#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -134,8 +132,7 @@ void* dragoman_translate(const void* model, const int* tokens, const int* length
             }
             const Batch batch{std::max(1, batch_numbers[0]), std::max(1, batch_numbers[1]),
                               std::max(1, batch_numbers[2])};
-            return flattened(translate(known, jobs, settings, batch, *positions,
-                                       [stop] { return __atomic_load_n(stop, __ATOMIC_RELAXED) == 0; }));
+            return flattened(translate(known, jobs, settings, batch, *positions, stop));
         },
         nullptr);
 }

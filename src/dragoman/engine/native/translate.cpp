@@ -1,7 +1,7 @@
 #include "translate.h"
 
 #include <algorithm>
-#include <chrono>
+#include <atomic>
 #include <exception>
 #include <mutex>
 #include <numeric>
@@ -50,22 +50,21 @@ struct Active {
 class Run {
   public:
     Run(const Model& model, const std::vector<Job>& jobs, const SearchSettings& settings, const Batch& batch,
-        const Positions& positions)
-        : model_(model), jobs_(jobs), settings_(settings), batch_(batch), positions_(positions), order_(jobs.size()),
-          results(jobs.size()) {
+        const Positions& positions, const int* stop)
+        : model_(model), jobs_(jobs), settings_(settings), batch_(batch), positions_(positions), stop_(stop),
+          order_(jobs.size()), results(jobs.size()) {
         std::iota(order_.begin(), order_.end(), 0);
         std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) { return jobs[a].length > jobs[b].length; });
     }
 
     // One worker's part, until nothing waits.
-    void work(const Goes& goes) {
+    void work() {
         Worker worker(model_, positions_);
         Pool pool(static_cast<size_t>(BLOCK) * settings_.beam_size * model_.node_size());
         std::vector<std::unique_ptr<Active>> active;
         std::vector<Row> rows;
         BestRows best;
-        while (!stopped_.load(std::memory_order_relaxed)) {
-            if (goes && !goes()) break;
+        while (!failed_ && __atomic_load_n(stop_, __ATOMIC_RELAXED) == 0) {
             refill(worker, active);
             if (active.empty()) return;
             rows.clear();
@@ -76,10 +75,9 @@ class Run {
                            best.data());
             advance(active, best.data(), pool);
         }
-        stopped_ = true;
     }
 
-    void stop() { stopped_ = true; }
+    void fail() { failed_ = true; }  // the others need not go on
 
   private:
     // Takes waiting sources in, unless there is room for a few only.
@@ -146,10 +144,11 @@ class Run {
     const SearchSettings& settings_;
     const Batch& batch_;
     const Positions& positions_;
+    const int* stop_;
     std::vector<int> order_;
     int next_ = 0;
     std::mutex mutex_;
-    std::atomic<bool> stopped_{false};
+    std::atomic<bool> failed_{false};
 
   public:
     std::vector<std::vector<Found>> results;
@@ -159,37 +158,24 @@ class Run {
 
 std::vector<std::vector<Found>> translate(const Model& model, const std::vector<Job>& jobs,
                                           const SearchSettings& settings, const Batch& batch,
-                                          const Positions& positions, const Goes& goes) {
-    Run run(model, jobs, settings, batch, positions);
+                                          const Positions& positions, const int* stop) {
+    Run run(model, jobs, settings, batch, positions, stop);
     const int others = std::min(batch.workers, static_cast<int>(jobs.size())) - 1;
     std::vector<std::exception_ptr> faults(std::max(0, others) + 1);
     std::vector<std::thread> threads;
-    std::atomic<int> working{others};
-    for (int i = 1; i <= others; ++i) {
-        const auto work = [&run, &faults, &working, i] {
-            try {
-                run.work(nullptr);
-            } catch (...) {
-                faults[i] = std::current_exception();
-                run.stop();
-            }
-            --working;
-        };
+    const auto work = [&run, &faults](int worker) {
         try {
-            threads.emplace_back(work);
-        } catch (const std::system_error&) {  // no more threads are to be had: those that are do the work
-            working -= others - i + 1;
-            break;
+            run.work();
+        } catch (...) {
+            faults[worker] = std::current_exception();
+            run.fail();
         }
-    }
+    };
     try {
-        run.work(goes);
-        while (working > 0 && (!goes || goes())) std::this_thread::sleep_for(std::chrono::milliseconds(2));
-        if (working > 0) run.stop();
-    } catch (...) {
-        faults[0] = std::current_exception();
-        run.stop();
+        for (int i = 1; i <= others; ++i) threads.emplace_back(work, i);
+    } catch (const std::system_error&) {  // no more threads are to be had: those that are do the work
     }
+    work(0);
     for (std::thread& thread : threads) thread.join();
     for (const std::exception_ptr& fault : faults)
         if (fault) std::rethrow_exception(fault);

@@ -1,8 +1,6 @@
 // Many sources at once: each worker keeps a batch filled, from which what is settled leaves and what waits enters.
 #pragma once
 
-#include <atomic>
-#include <functional>
 #include <vector>
 
 #include "model.h"
@@ -21,12 +19,10 @@ struct Batch {
     int workers;        // threads
 };
 
-// Returns false once it is to stop; called often, by the calling thread alone.
-using Goes = std::function<bool()>;
-
-// The results of each job; empty where it was stopped before, or where no token was possible.
+// The results of each job; empty where it was stopped before, or where no token was possible. Another thread may set
+// `stop` to 1, which ends the work.
 std::vector<std::vector<Found>> translate(const Model& model, const std::vector<Job>& jobs,
                                           const SearchSettings& settings, const Batch& batch,
-                                          const Positions& positions, const Goes& goes);
+                                          const Positions& positions, const int* stop);
 
 }  // namespace dragoman
