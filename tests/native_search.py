@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from dragoman.config import SearchConfig
-from dragoman.engine.engine import unpacked
+from dragoman.engine.channel import unpacked
 from dragoman.engine.library import TableFunction, library
 from dragoman.search import Hypothesis
 from search_tables import END, START, Table
@@ -37,4 +37,4 @@ def run_native(
         config.length_penalty,
     )
     assert results
-    return unpacked(results)
+    return [hypotheses for _, hypotheses in unpacked(results)]

@@ -6,6 +6,7 @@ from pathlib import Path
 from dragoman import __version__
 from dragoman.config import ModelConfig, SearchConfig
 from dragoman.engine import PRECISIONS, Engine
+from dragoman.searchers import in_order
 from peers.translation_job import END, UNKNOWN, Job, Translate
 
 
@@ -28,7 +29,7 @@ def make(folder: Path, job: Job) -> tuple[str, Translate]:
 
     def translate(sources: list[list[int]]) -> list[list[int]]:
         limits = [job.fixed_length or len(source) + job.extra_length for source in sources]
-        found = searcher.search(sources, limits, config, before_batch=lambda: None)
+        found = in_order(searcher.search_each(sources, limits, config, before_batch=lambda: None))
         return [list(hypotheses[0].tokens) for hypotheses in found]
 
     return __version__, translate

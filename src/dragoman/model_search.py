@@ -3,7 +3,7 @@
 Letters of shapes: B sentences, S source positions, T target positions.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -50,16 +50,15 @@ class ModelSearch:
         self._impossible = bundle.tokenizer.impossible
         self._wrap = wrap
 
-    @torch.inference_mode()
-    def search(
+    def search_each(
         self,
         sources: Sequence[Sequence[int]],
         limits: Sequence[int],
         config: SearchConfig,
         *,
         before_batch: Callable[[], None] = lambda: None,
-    ) -> list[list[Hypothesis]]:
-        """Return the best outputs of each source, best first; those of like length are searched together.
+    ) -> Iterator[tuple[int, list[Hypothesis]]]:
+        """Yield the place of each source and its best outputs; those of like length are searched together.
 
         Args:
             sources: Ids of each, its end included.
@@ -67,14 +66,12 @@ class ModelSearch:
             config: Settings of the search.
             before_batch: Called before each batch; what it raises ends the search.
         """
-        found: list[list[Hypothesis]] = [[] for _ in sources]
         for chosen in by_length([len(ids) for ids in sources], config.batch_tokens):
             before_batch()
             batch = self._search([sources[i] for i in chosen], [limits[i] for i in chosen], config)
-            for i, hypotheses in zip(chosen, batch, strict=True):
-                found[i] = hypotheses
-        return found
+            yield from zip(chosen, batch, strict=True)
 
+    @torch.inference_mode()
     def _search(
         self, sources: Sequence[Sequence[int]], limits: Sequence[int], config: SearchConfig
     ) -> list[list[Hypothesis]]:

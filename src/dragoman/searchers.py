@@ -1,9 +1,9 @@
 """Which of the two finds outputs: the native engine, or the model in torch."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from dragoman.config import Config, SearchConfig
 from dragoman.engine import HINT, PRECISIONS, Engine, Precision, is_there, missing_notice
@@ -15,19 +15,21 @@ from dragoman.text import Tokenizer
 if TYPE_CHECKING:
     from dragoman.bundle import Bundle
 
+Item = TypeVar("Item")
+
 
 class Searcher(Protocol):
     """Something that finds the outputs of sources: the model in torch, or the native engine."""
 
-    def search(
+    def search_each(
         self,
         sources: Sequence[Sequence[int]],
         limits: Sequence[int],
         config: SearchConfig,
         *,
         before_batch: Callable[[], None],
-    ) -> list[list[Hypothesis]]:
-        """Return the best outputs of each source, best first.
+    ) -> Iterator[tuple[int, list[Hypothesis]]]:
+        """Yield the place of each source and its best outputs, best first, as soon as they are found.
 
         Args:
             sources: Ids of each, its end included.
@@ -36,6 +38,17 @@ class Searcher(Protocol):
             before_batch: Called often; what it raises ends the search.
         """
         ...
+
+
+def in_order(found: Iterable[tuple[int, Item]]) -> Iterator[Item]:
+    """Yield what has places 0, 1, 2 and so on in this order, each as soon as those before it have come."""
+    waiting: dict[int, Item] = {}
+    following = 0
+    for place, item in found:
+        waiting[place] = item
+        while following in waiting:
+            yield waiting.pop(following)
+            following += 1
 
 
 class Model(Protocol):

@@ -1,5 +1,6 @@
 """Text in, text out; what is between finds outputs as ids, in torch or in native code."""
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -9,14 +10,14 @@ from typing import TYPE_CHECKING
 from dragoman.config import SearchConfig
 from dragoman.errors import UsageError
 from dragoman.hypothesis import Hypothesis
-from dragoman.searchers import Model, Searcher, bundle_of, load_searcher, searcher_of
+from dragoman.searchers import Model, Searcher, bundle_of, in_order, load_searcher, searcher_of
 from dragoman.text.ids import END
 
 if TYPE_CHECKING:
     from dragoman.model_search import Attention
 
 WINDOW = 1_024
-"""Sentences that are sorted by length together."""
+"""Sentences that are translated together."""
 
 
 @dataclass(frozen=True)
@@ -150,20 +151,30 @@ class Translator:
     def translate_stream(
         self, texts: Iterable[str], config: SearchConfig | None = None
     ) -> Iterator[Translation]:
-        """Yield the translation of each text as soon as it and those near it are done, in order."""
+        """Yield the translation of each text as soon as it and those before it are done, in order."""
         iterator, config = iter(texts), config or self.config
         while window := list(islice(iterator, WINDOW)):
-            yield from self.translate_window(window, config)
+            yield from in_order(self.translate_each(window, config))
 
-    def translate_window(self, texts: Sequence[str], config: SearchConfig) -> list[Translation]:
-        """Return the translations of texts that are sorted by length together."""
+    def translate_each(self, texts: Sequence[str], config: SearchConfig) -> Iterator[tuple[int, Translation]]:
+        """Yield the place of each text and its translation as soon as it is done, in any order.
+
+        Args:
+            texts: As for ``translate``; held in memory together.
+            config: Settings of the search.
+        """
         parts = [self._parts(text) for text in texts]
-        flat = [part for one in parts for part in one]
-        found = iter(self._search_all(flat, config))
-        return [
-            self._assemble(text, one, [next(found) for _ in one], config)
-            for text, one in zip(texts, parts, strict=True)
-        ]
+        owners = [i for i, own in enumerate(parts) for _ in own]
+        missing = [len(own) for own in parts]
+        found: dict[int, list[Hypothesis]] = {}
+        yield from ((i, Translation(texts[i], (_EMPTY,), 0, 1)) for i, own in enumerate(parts) if not own)
+        for place, hypotheses in self._search_each([part for own in parts for part in own], config):
+            owner, found[place] = owners[place], hypotheses
+            missing[owner] -= 1
+            if not missing[owner]:
+                first = bisect_left(owners, owner)
+                own = [found.pop(first + i) for i in range(len(parts[owner]))]
+                yield owner, self._assemble(texts[owner], parts[owner], own, config)
 
     def attention(self, source: str, translation: Alternative | str) -> "Attention":
         """Return what happens in the model while it reads a source and writes a translation.
@@ -200,20 +211,20 @@ class Translator:
         ends = [i for i in starts if pieces[i - 1].endswith((".", "!", "?", "…", "。")) and i > limit // 4]
         return (ends or starts or [limit])[-1]
 
-    def _search_all(self, sources: list[list[int]], config: SearchConfig) -> list[list[Hypothesis]]:
-        """Return the hypotheses of each source."""
+    def _search_each(
+        self, sources: list[list[int]], config: SearchConfig
+    ) -> Iterator[tuple[int, list[Hypothesis]]]:
+        """Yield the place of each source and its hypotheses."""
         limits = [len(ids) + 1 + config.extra_length for ids in sources]
         if self.bundle.config.model.positions in ("learned", "table"):
             limits = [min(limit, self.bundle.config.model.max_positions) for limit in limits]
         whole = [[*ids, END] for ids in sources]
-        return self._searcher.search(whole, limits, config, before_batch=self._before_batch)
+        return self._searcher.search_each(whole, limits, config, before_batch=self._before_batch)
 
     def _assemble(
         self, text: str, parts: list[list[int]], found: list[list[Hypothesis]], config: SearchConfig
     ) -> Translation:
-        """Return a translation from the hypotheses of its parts."""
-        if not parts:
-            return Translation(text, (_EMPTY,), 0, 1)
+        """Return a translation from the hypotheses of its parts, at least one."""
         num_pieces = sum(map(len, parts)) + 1
         if len(parts) == 1:
             alternatives = tuple(self._alternative(one) for one in found[0][: config.n_best])

@@ -39,6 +39,13 @@ if TYPE_CHECKING:
     help="How to write; left out, text, or moses where --n-best is above 1.",
 )
 @click.option("--scores", is_flag=True, help="In text: write score and tab before each translation.")
+@click.option(
+    "--order",
+    type=click.Choice(["input", "any"]),
+    default="input",
+    show_default=True,
+    help="With any, a line is written as soon as it is done; only where the format numbers lines.",
+)
 @precision_option
 @device_options
 def command(
@@ -52,6 +59,7 @@ def command(
     n_best: int | None,
     format_name: "Format | None",
     scores: bool,
+    order: str,
     precision: str,
     device: str,
     threads: int | None,
@@ -68,11 +76,11 @@ def command(
     with StopSignals():
         from dragoman.run.formats import choose_format, format_translation
         from dragoman.run.output import check_output
-        from dragoman.run.translation import search_settings, translate_windows
+        from dragoman.run.translation import search_settings, translate_lines
         from dragoman.run.windows import check_input, windows
         from dragoman.translator import WINDOW, Translator
 
-        chosen = choose_format(format_name, n_best)
+        chosen = choose_format(format_name, n_best, numbered=order == "any")
         num_lines = check_input(file)
         if output is not None:
             check_output(output, [file])
@@ -87,8 +95,8 @@ def command(
         config = search_settings(translator.config, changes)
         shown = num_lines is not None and not (output is None and sys.stdout.isatty())
         with line_progress("translating", shown=shown) as advance, results_to(output) as results:
-            for numbered in translate_windows(translator, windows(file, WINDOW), config, warn):
-                for number, one in numbered:
-                    results.write(format_translation(one, number, chosen, scores=scores))
+            lines = translate_lines(translator, windows(file, WINDOW), config, warn, ordered=order == "input")
+            for done, (number, one) in enumerate(lines, start=1):
+                results.write(format_translation(one, number, chosen, scores=scores))
                 results.flush()
-                advance(numbered[-1][0], num_lines or 0)
+                advance(done, num_lines or 0)

@@ -1,11 +1,6 @@
 """Sources in, hypotheses out, as ids; the model and its search are native."""
 
-import ctypes
-import math
-import os
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -14,17 +9,14 @@ import numpy.typing as npt
 
 from dragoman.config import ModelConfig, SearchConfig
 from dragoman.engine import packing
+from dragoman.engine.channel import FoundSource, results_of
 from dragoman.engine.library import Positions, fault, library
 from dragoman.engine.packing import Floats, Precision
 from dragoman.errors import EngineError
-from dragoman.hypothesis import Hypothesis
 from dragoman.model_files import Outline
 from dragoman.text.ids import END
 
 _ACTIVATIONS = {"relu": 1, "gelu": 2, "swish": 3}
-
-_ASK_SECONDS = 0.05
-"""How often the caller is asked whether the search goes on."""
 
 MOST_ROWS = 256
 """Hypotheses that one worker computes at once."""
@@ -129,15 +121,15 @@ class Engine:
                 hint="leave the precision out",
             )
 
-    def search(
+    def search_each(
         self,
         sources: Sequence[Sequence[int]],
         limits: Sequence[int],
         config: SearchConfig,
         *,
         before_batch: Callable[[], None] = lambda: None,
-    ) -> list[list[Hypothesis]]:
-        """Return the best outputs of each source, best first.
+    ) -> Iterator[FoundSource]:
+        """Yield the place of a source and its best outputs, as soon as they are found.
 
         Args:
             sources: Ids of each, its end included.
@@ -146,20 +138,20 @@ class Engine:
             before_batch: Called often, by this thread; what it raises ends the search.
 
         Raises:
-            EngineError: The engine has no memory, or leaves a sentence no possible token.
+            EngineError: The engine has no memory.
+            ValueError: The model leaves a sentence no possible token.
         """
         if not sources:
-            return []
+            return
         tokens = np.fromiter(chain(*sources), np.intc)
         lengths = np.array([len(source) for source in sources], np.intc)
         limit = np.array(limits, np.intc)
         positions = self.positions_up_to(int(max(lengths.max(), limit.max())))
         numbers = np.array([config.beam_size, config.n_best, END], np.intc)
         batch = np.array([MOST_ROWS, config.batch_tokens, self.workers], np.intc)
-        stop = ctypes.c_int()
 
-        def search_natively() -> tuple[int | None, str]:
-            results = self._library.dragoman_translate(
+        def search_natively(channel: int) -> int:
+            code: int = self._library.dragoman_translate(
                 self.handle,
                 tokens.ctypes.data,
                 lengths.ctypes.data,
@@ -169,17 +161,20 @@ class Engine:
                 config.length_penalty,
                 batch.ctypes.data,
                 native(positions),
-                stop,
+                channel,
             )
-            return results, fault()
+            return code
 
-        results, why = _awaited(search_natively, stop, before_batch)
-        if not results:
-            raise EngineError(f"the engine has failed: {why}")
-        found = unpacked(results)
-        if not all(found):
-            raise ValueError("the model leaves no token possible: its weights or its vocabulary are broken")
-        return found
+        num_found = 0
+        for place, hypotheses in results_of(search_natively, before_batch):
+            if not hypotheses:
+                raise ValueError(
+                    "the model leaves no token possible: its weights or its vocabulary are broken"
+                )
+            num_found += 1
+            yield place, hypotheses
+        if num_found < len(sources):
+            raise EngineError("the engine has failed: out of memory")
 
     def session(self, sources: Sequence[Sequence[int]], beam_size: int, num_steps: int) -> "Session":
         """Return a batch that is searched from outside, a step at a time.
@@ -196,34 +191,6 @@ class Engine:
         if len(self._positions.target_TD) < count:
             self._positions = packing.positions(max(count, 256), self.config, self._tables)
         return self._positions
-
-
-def _awaited(
-    call: Callable[[], tuple[int | None, str]], stop: ctypes.c_int, before_batch: Callable[[], None]
-) -> tuple[int | None, str]:
-    """Return what a native search has come to, made by another thread.
-
-    Native code hears no signal; the thread that waits does, and what a handler or ``before_batch`` raises
-    ends the search.
-    """
-    future = _threads(os.getpid()).submit(call)
-    try:
-        while True:
-            before_batch()
-            if future in wait([future], _ASK_SECONDS).done:
-                return future.result()
-    except BaseException:
-        stop.value = 1
-        results, _ = future.result()
-        if results:
-            library().dragoman_free_results(results)
-        raise
-
-
-@cache
-def _threads(_process: int) -> ThreadPoolExecutor:
-    """Return the threads of a process for native calls; one that begins anew would have cold memory."""
-    return ThreadPoolExecutor(64, "dragoman-engine")
 
 
 def native(positions: packing.Positions) -> Positions:
@@ -280,36 +247,3 @@ class Session:
         if library().dragoman_reorder(self._session, held.ctypes.data, len(held)):
             raise EngineError(f"the engine has failed: {fault()}")
         self._num_rows = len(held)
-
-
-def unpacked(results: int) -> list[list[Hypothesis]]:
-    """Return native results as hypotheses, and free them."""
-    native = library()
-    try:
-        counts, lengths, num_scores, tokens, token_scores, scores = _arrays(results)
-    finally:
-        native.dragoman_free_results(results)
-    found: list[list[Hypothesis]] = []
-    one = token = score = 0
-    for count in counts:
-        found.append([])
-        for _ in range(count):
-            length, num = lengths[one], num_scores[one]
-            own = tuple(token_scores[score : score + num])
-            found[-1].append(
-                Hypothesis(
-                    tuple(tokens[token : token + length]), own, math.fsum(own), scores[one], num > length
-                )
-            )
-            one, token, score = one + 1, token + length, score + num
-    return found
-
-
-def _arrays(results: int) -> list[list[Any]]:
-    pointers, sizes = (ctypes.c_void_p * 6)(), (ctypes.c_int64 * 6)()
-    library().dragoman_results(results, pointers, sizes)
-    kinds = [ctypes.c_int] * 4 + [ctypes.c_float, ctypes.c_double]
-    return [
-        list((kind * size).from_address(pointer)) if size else []
-        for kind, pointer, size in zip(kinds, pointers, sizes, strict=True)
-    ]

@@ -29,9 +29,13 @@ _FUNCTIONS: dict[str, tuple[type | None, list[type]]] = {
     "dragoman_add_matrix": (c_int, [c_void_p, c_char_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "dragoman_add_vector": (c_int, [c_void_p, c_char_p, c_void_p, c_int]),
     "dragoman_connect": (c_int, [c_void_p]),
+    "dragoman_channel": (c_void_p, []),
+    "dragoman_free_channel": (None, [c_void_p]),
+    "dragoman_stop": (None, [c_void_p]),
+    "dragoman_take": (c_void_p, [c_void_p, c_int]),
     "dragoman_translate": (
-        c_void_p,
-        [c_void_p] * 4 + [c_int, c_void_p, c_double, c_void_p, POINTER(Positions), POINTER(c_int)],
+        c_int,
+        [c_void_p] * 4 + [c_int, c_void_p, c_double, c_void_p, POINTER(Positions), c_void_p],
     ),
     "dragoman_search": (
         c_void_p,

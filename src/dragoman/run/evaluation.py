@@ -10,7 +10,7 @@ from dragoman.errors import CorpusError, ScoreError, UsageError
 from dragoman.evaluate import Comparison, Score, Scores, compare, paper_bleu, score
 from dragoman.run.formats import one_line
 from dragoman.run.output import check_output, whole_file
-from dragoman.run.translation import search_settings, translate_windows
+from dragoman.run.translation import search_settings, translate_lines
 from dragoman.text import STANDARD_INPUT, Corpus, Pair, display_name, read_lines
 from dragoman.translator import WINDOW, Translator
 
@@ -103,10 +103,10 @@ def evaluate(
     hypotheses: list[str] = []
     num_cut = 0
     windows = [sources[i : i + WINDOW] for i in range(0, len(sources), WINDOW)]
-    for numbered in translate_windows(translator, windows, config, notice):
-        hypotheses += [one_line(one.text) for _, one in numbered]
-        num_cut += sum(not one.alternatives[0].finished for _, one in numbered)
-        translated(len(hypotheses), len(sources))
+    for number, one in translate_lines(translator, windows, config, notice):
+        hypotheses.append(one_line(one.text))
+        num_cut += not one.alternatives[0].finished
+        translated(number, len(sources))
     if options.output is not None:
         with whole_file(options.output) as file:
             file.writelines(f"{text}\n" for text in hypotheses)

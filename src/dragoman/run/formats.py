@@ -11,11 +11,16 @@ Format = Literal["text", "jsonl", "moses"]
 _BARS, _ESCAPED_BARS = "|||", "&#124;&#124;&#124;"
 
 
-def choose_format(wanted: Format | None, n_best: int | None) -> Format:
+def choose_format(wanted: Format | None, n_best: int | None, *, numbered: bool = False) -> Format:
     """Return how to write: as wanted, else text, or Moses's form where there are several translations.
 
+    Args:
+        wanted: The format that was asked for, if one was.
+        n_best: Translations of each line, if that was said.
+        numbered: Whether lines come in any order, so that each must tell its number.
+
     Raises:
-        UsageError: Several translations of each line are to be written as text.
+        UsageError: Several translations of each line, or lines in any order, are to be written as text.
     """
     several = n_best is not None and n_best > 1
     if several and wanted == "text":
@@ -23,7 +28,13 @@ def choose_format(wanted: Format | None, n_best: int | None) -> Format:
             f"--n-best {n_best} and --format text: text has one line for each line of the input",
             hint="use --format moses or --format jsonl",
         )
-    return wanted or ("moses" if several else "text")
+    chosen = wanted or ("moses" if several else "text")
+    if numbered and chosen == "text":
+        raise UsageError(
+            "--order any and --format text: nothing would tell which line a translation belongs to",
+            hint="use --format jsonl or --format moses",
+        )
+    return chosen
 
 
 def format_translation(translation: Translation, number: int, format: Format, *, scores: bool) -> str:  # noqa: A002

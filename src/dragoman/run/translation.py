@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from dragoman.config import SearchConfig, explain
 from dragoman.errors import UsageError
+from dragoman.searchers import in_order
 from dragoman.translator import Translation, Translator
 
 NumberedTranslation = tuple[int, Translation]
@@ -43,32 +44,36 @@ def search_settings(own: SearchConfig, changes: Mapping[str, float | None]) -> S
     )
 
 
-def translate_windows(
+def translate_lines(
     translator: Translator,
     windows: Iterable[Sequence[str]],
     config: SearchConfig,
     notice: Callable[[str], None],
-) -> Iterator[list[NumberedTranslation]]:
-    """Yield the translations of each window with their line numbers, in order.
+    *,
+    ordered: bool = True,
+) -> Iterator[NumberedTranslation]:
+    """Yield the translation of each line with its number, as soon as it and those before it are done.
 
     Args:
         translator: The model.
-        windows: Lines that are sorted by length together.
+        windows: Lines that are translated together.
         config: Settings of the search.
         notice: Is told of each line that was translated in parts and, at the end, of cut outputs.
+        ordered: Whether a line waits for those before it; else any line of a window that is done is next.
     """
-    num_lines = num_cut = 0
+    first, num_cut = 1, 0
     first_cut: list[int] = []
     for window in windows:
-        numbered = list(enumerate(translator.translate_window(window, config), start=num_lines + 1))
-        for number, translation in numbered:
+        found = translator.translate_each(window, config)
+        for place, translation in enumerate(in_order(found)) if ordered else found:
+            number = first + place
             if translation.num_parts > 1:
                 notice(_parts_notice(number, translation, translator.max_source_length))
             if not translation.alternatives[0].finished:
                 num_cut += 1
-                first_cut = [*first_cut, number][:_MAX_NAMED_LINES]
-        num_lines += len(window)
-        yield numbered
+                first_cut = sorted([*first_cut, number])[:_MAX_NAMED_LINES]
+            yield number, translation
+        first += len(window)
     if num_cut:
         named = ", ".join(f"{number:,}" for number in first_cut)
         more = f" and {num_cut - len(first_cut):,} more" if num_cut > len(first_cut) else ""

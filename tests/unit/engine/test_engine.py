@@ -20,6 +20,7 @@ from dragoman.model import Transformer
 from dragoman.model_files import expected_shapes
 from dragoman.model_search import ModelSearch
 from dragoman.search import search
+from dragoman.searchers import Searcher, in_order
 from dragoman.text.ids import END, UNKNOWN
 from tiny_models import random_ids, tiny_model
 
@@ -63,9 +64,13 @@ def sources(model: Transformer) -> list[list[int]]:
     return [[*ids, END] for ids in random_ids(LENGTHS, 5, 24)]
 
 
+def run(searcher: Searcher, *arguments: Any, before_batch: Any = lambda: None) -> list[list[Hypothesis]]:
+    return list(in_order(searcher.search_each(*arguments, before_batch=before_batch)))
+
+
 def by_torch(model: Transformer, config: SearchConfig) -> list[list[Hypothesis]]:
     bundle: Any = SimpleNamespace(model=model, tokenizer=SimpleNamespace(impossible=[UNKNOWN]))
-    return ModelSearch(bundle).search(sources(model), [20] * len(LENGTHS), config)
+    return run(ModelSearch(bundle), sources(model), [20] * len(LENGTHS), config)
 
 
 def plain(found: list[list[Hypothesis]]) -> list[list[tuple[tuple[int, ...], bool]]]:
@@ -79,7 +84,7 @@ def test_the_engine_finds_what_the_model_in_torch_finds(kind: str, beam_size: in
     model = tiny_model(3, torch.float32, **KINDS[kind])
     config = SearchConfig(beam_size=beam_size, n_best=min(3, beam_size))
     right = by_torch(model, config)
-    found = engine(model).search(sources(model), [20] * len(LENGTHS), config)
+    found = run(engine(model), sources(model), [20] * len(LENGTHS), config)
 
     assert plain(found) == plain(right)
     for ours, theirs in zip(chain(*found), chain(*right), strict=True):
@@ -95,16 +100,16 @@ def test_nothing_depends_on_neighbors(beam_size: int, precision: Precision) -> N
     config, given = SearchConfig(beam_size=beam_size), sources(model)
     limits = [5 + 3 * (i % 6) for i in range(len(given))]
     alone = [
-        engine(model, precision).search([one], [limit], config)[0]
+        run(engine(model, precision), [one], [limit], config)[0]
         for one, limit in zip(given, limits, strict=True)
     ]
-    together = engine(model, precision).search(given, limits, config)
-    shared_out = engine(model, precision, workers=3).search(given, limits, config)
+    together = run(engine(model, precision), given, limits, config)
+    shared_out = run(engine(model, precision, workers=3), given, limits, config)
     small = SearchConfig(beam_size=beam_size, batch_tokens=8)
 
     assert together == alone
     assert shared_out == alone
-    assert engine(model, precision).search(given[::-1], limits[::-1], small) == alone[::-1]
+    assert run(engine(model, precision), given[::-1], limits[::-1], small) == alone[::-1]
 
 
 def test_several_threads_of_python_may_search_at_once() -> None:
@@ -113,9 +118,9 @@ def test_several_threads_of_python_may_search_at_once() -> None:
     shared, given = engine(model), sources(model)
     config = SearchConfig(beam_size=2)
     limits = [20, 300, 60, 500]
-    alone = [engine(model).search(given, [limit] * len(given), config) for limit in limits]
+    alone = [run(engine(model), given, [limit] * len(given), config) for limit in limits]
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda limit: shared.search(given, [limit] * len(given), config), limits))
+        found = list(pool.map(lambda limit: run(shared, given, [limit] * len(given), config), limits))
 
     assert found == alone
 
@@ -128,8 +133,8 @@ def test_rounded_weights_are_near_the_numbers(precision: Precision, most: float)
     model = tiny_model(3, torch.float32, d_model=64, d_ff=128)
     config, given = SearchConfig(beam_size=1), sources(model)
     limits = [1] * len(given)
-    exact = engine(model, "float32").search(given, limits, config)
-    near = engine(model, precision).search(given, limits, config)
+    exact = run(engine(model, "float32"), given, limits, config)
+    near = run(engine(model, precision), given, limits, config)
     gaps = [abs(a[0].token_scores[0] - b[0].token_scores[0]) for a, b in zip(exact, near, strict=True)]
 
     assert 0 < float(np.mean(gaps)) < most
@@ -160,7 +165,7 @@ def test_every_processor_finds_the_same(every_table: list[str], kind: str, preci
     config, found = SearchConfig(beam_size=4), []
     for name in every_table:
         assert library().dragoman_use_kernels(name.encode()) == 0
-        found.append(engine(model, precision).search(sources(model), [20] * len(LENGTHS), config))
+        found.append(run(engine(model, precision), sources(model), [20] * len(LENGTHS), config))
 
     tolerance, num_others = (1e-4, 0) if precision == "float32" else (0.05, 2)
     assert "plain" in every_table
@@ -197,8 +202,12 @@ def test_what_is_raised_meanwhile_ends_the_search() -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        engine(model, workers=2).search(
-            [[5, 6, END]] * 50_000, [200] * 50_000, SearchConfig(), before_batch=stop
+        run(
+            engine(model, workers=2),
+            [[5, 6, END]] * 50_000,
+            [200] * 50_000,
+            SearchConfig(),
+            before_batch=stop,
         )
 
     assert len(calls) == 2
@@ -259,4 +268,4 @@ def test_tokens_outside_the_vocabulary_are_refused() -> None:
     model = tiny_model(3, torch.float32)
     for ids in ([99, END], [-1, END]):
         with pytest.raises(EngineError, match="a token is not in the vocabulary"):
-            engine(model).search([ids], [5], SearchConfig())
+            run(engine(model), [ids], [5], SearchConfig())

@@ -1,12 +1,13 @@
 """What is told of lines that were cut, and the settings of a search."""
 
+from collections.abc import Iterator
 from typing import cast
 
 import pytest
 
 from dragoman.config import SearchConfig
 from dragoman.errors import UsageError
-from dragoman.run.translation import search_settings, translate_windows
+from dragoman.run.translation import search_settings, translate_lines
 from dragoman.translator import Alternative, Translation, Translator
 
 
@@ -15,33 +16,30 @@ class Copier:
 
     max_source_length = 64
 
-    def translate_window(self, texts: list[str], config: SearchConfig) -> list[Translation]:
-        return [
-            Translation(
-                text,
-                (Alternative(text, 0.0, (), (), finished="!" not in text),),
-                len(text) + 1,
-                int(text) if text.isdigit() else 1,
-            )
-            for text in texts
-        ]
+    def translate_each(self, texts: list[str], config: SearchConfig) -> Iterator[tuple[int, Translation]]:
+        for place, text in reversed(list(enumerate(texts))):
+            best = Alternative(text, 0.0, (), (), finished="!" not in text)
+            yield place, Translation(text, (best,), len(text) + 1, int(text) if text.isdigit() else 1)
 
 
-def told(*windows: list[str]) -> tuple[list[tuple[int, str]], list[str]]:
+def told(*windows: list[str], ordered: bool = True) -> tuple[list[tuple[int, str]], list[str]]:
     """Line numbers with translations, and all notices."""
     notices: list[str] = []
     translator = cast(Translator, Copier())
-    found = [
-        (number, translation.text)
-        for window in translate_windows(translator, windows, SearchConfig(), notices.append)
-        for number, translation in window
-    ]
-    return found, notices
+    lines = translate_lines(translator, windows, SearchConfig(), notices.append, ordered=ordered)
+    return [(number, translation.text) for number, translation in lines], notices
 
 
 def test_lines_are_numbered_across_windows() -> None:
     """Line numbers go on from window to window, and nothing is told of ordinary lines."""
     assert told(["a", "b"], ["c"]) == ([(1, "a"), (2, "b"), (3, "c")], [])
+
+
+def test_lines_may_come_as_they_are_done() -> None:
+    """Unordered, each comes as soon as it is done, with its own number."""
+    found, _ = told(["a", "b"], ["c", "d"], ordered=False)
+
+    assert found == [(2, "b"), (1, "a"), (4, "d"), (3, "c")]
 
 
 def test_a_line_in_parts_is_told_with_its_lengths() -> None:

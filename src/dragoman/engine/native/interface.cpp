@@ -12,8 +12,9 @@ namespace {
 
 thread_local std::string fault;
 
-// All results of a call, one after the other.
+// Results, one after the other.
 struct Results {
+    std::vector<int> jobs;        // which
     std::vector<int> counts;      // of each job: hypotheses
     std::vector<int> lengths;     // of each hypothesis: tokens
     std::vector<int> num_scores;  // of each hypothesis: token scores
@@ -22,9 +23,10 @@ struct Results {
     std::vector<double> scores;
 };
 
-Results* flattened(const std::vector<std::vector<Found>>& found) {
+Results* flattened(const std::vector<FoundJob>& found) {
     auto results = std::make_unique<Results>();
-    for (const auto& one : found) {
+    for (const auto& [job, one] : found) {
+        results->jobs.push_back(job);
         results->counts.push_back(static_cast<int>(one.size()));
         for (const Found& hypothesis : one) {
             results->lengths.push_back(static_cast<int>(hypothesis.tokens.size()));
@@ -114,12 +116,31 @@ int dragoman_connect(void* model) {
         1);
 }
 
-// Sources lie one after the other. Another thread may set `stop` to 1, which ends the work.
-void* dragoman_translate(const void* model, const int* tokens, const int* lengths, const int* limits, int count,
-                         const int* search_numbers, double alpha, const int* batch_numbers,
-                         const Positions* positions, const int* stop) {
+void* dragoman_channel() {
+    return guarded([]() -> void* { return new Channel; }, nullptr);
+}
+
+void dragoman_free_channel(void* channel) { delete static_cast<Channel*>(channel); }
+
+void dragoman_stop(void* channel) { static_cast<Channel*>(channel)->stop(); }
+
+// What has been found since, or null where that is nothing; waits for it at most this long.
+void* dragoman_take(void* channel, int milliseconds) {
     return guarded(
         [&]() -> void* {
+            const std::vector<FoundJob> found = static_cast<Channel*>(channel)->take(milliseconds);
+            return found.empty() ? nullptr : flattened(found);
+        },
+        nullptr);
+}
+
+// Sources lie one after the other. What is found goes into the channel.
+int dragoman_translate(const void* model, const int* tokens, const int* lengths, const int* limits, int count,
+                       const int* search_numbers, double alpha, const int* batch_numbers, const Positions* positions,
+                       void* channel) {
+    Channel& to = *static_cast<Channel*>(channel);
+    const int code = guarded(
+        [&] {
             const Model& known = *static_cast<const Model*>(model);
             const SearchSettings settings{search_numbers[0], search_numbers[1], search_numbers[2], alpha};
             std::vector<Job> jobs;
@@ -132,9 +153,12 @@ void* dragoman_translate(const void* model, const int* tokens, const int* length
             }
             const Batch batch{std::max(1, batch_numbers[0]), std::max(1, batch_numbers[1]),
                               std::max(1, batch_numbers[2])};
-            return flattened(translate(known, jobs, settings, batch, *positions, stop));
+            translate(known, jobs, settings, batch, *positions, to);
+            return 0;
         },
-        nullptr);
+        1);
+    to.end();
+    return code;
 }
 
 // Searches over a function in place of a model; it writes the log-probabilities of what follows a history.
@@ -143,7 +167,7 @@ void* dragoman_search(int (*table)(int job, const int* history, int length, floa
     return guarded(
         [&]() -> void* {
             const SearchSettings settings{search_numbers[0], search_numbers[1], search_numbers[2], alpha};
-            std::vector<std::vector<Found>> found;
+            std::vector<FoundJob> found;
             std::vector<float> row(vocabulary);
             for (int job = 0; job < count; ++job) {
                 Search search(settings, start, limits[job]);
@@ -158,7 +182,7 @@ void* dragoman_search(int (*table)(int job, const int* history, int length, floa
                     }
                     over = search.advance(best.data());
                 }
-                found.push_back(search.found());
+                found.emplace_back(job, search.found());
             }
             return flattened(found);
         },
@@ -201,11 +225,11 @@ void dragoman_free_results(void* results) { delete static_cast<Results*>(results
 // Arrays of the results in the order of the struct.
 void dragoman_results(const void* results, const void** arrays, int64_t* sizes) {
     const Results& r = *static_cast<const Results*>(results);
-    const void* found[] = {r.counts.data(), r.lengths.data(),      r.num_scores.data(),
+    const void* found[] = {r.jobs.data(),   r.counts.data(),       r.lengths.data(), r.num_scores.data(),
                            r.tokens.data(), r.token_scores.data(), r.scores.data()};
-    const size_t counts[] = {r.counts.size(), r.lengths.size(),      r.num_scores.size(),
+    const size_t counts[] = {r.jobs.size(),   r.counts.size(),       r.lengths.size(), r.num_scores.size(),
                              r.tokens.size(), r.token_scores.size(), r.scores.size()};
-    for (int i = 0; i < 6; ++i) {
+    for (int i = 0; i < 7; ++i) {
         arrays[i] = found[i];
         sizes[i] = static_cast<int64_t>(counts[i]);
     }

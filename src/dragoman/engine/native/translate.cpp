@@ -1,10 +1,8 @@
 #include "translate.h"
 
 #include <algorithm>
-#include <atomic>
+#include <chrono>
 #include <exception>
-#include <mutex>
-#include <numeric>
 #include <system_error>
 #include <thread>
 
@@ -50,12 +48,8 @@ struct Active {
 class Run {
   public:
     Run(const Model& model, const std::vector<Job>& jobs, const SearchSettings& settings, const Batch& batch,
-        const Positions& positions, const int* stop)
-        : model_(model), jobs_(jobs), settings_(settings), batch_(batch), positions_(positions), stop_(stop),
-          order_(jobs.size()), results(jobs.size()) {
-        std::iota(order_.begin(), order_.end(), 0);
-        std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) { return jobs[a].length > jobs[b].length; });
-    }
+        const Positions& positions, Channel& channel)
+        : model_(model), jobs_(jobs), settings_(settings), batch_(batch), positions_(positions), channel_(channel) {}
 
     // One worker's part, until nothing waits.
     void work() {
@@ -64,7 +58,7 @@ class Run {
         std::vector<std::unique_ptr<Active>> active;
         std::vector<Row> rows;
         BestRows best;
-        while (!failed_ && __atomic_load_n(stop_, __ATOMIC_RELAXED) == 0) {
+        while (!failed_ && !channel_.stopped()) {
             refill(worker, active);
             if (active.empty()) return;
             rows.clear();
@@ -90,15 +84,14 @@ class Run {
         {
             const std::lock_guard<std::mutex> lock(mutex_);
             // What is left is shared out, so that no worker is idle while another has a full batch.
-            const int waiting = static_cast<int>(order_.size()) - next_;
+            const int waiting = static_cast<int>(jobs_.size()) - next_;
             const int share = std::max(1, (waiting + batch_.workers - 1) / batch_.workers);
-            while (next_ < static_cast<int>(order_.size()) && static_cast<int>(active.size()) < room &&
+            while (next_ < static_cast<int>(jobs_.size()) && static_cast<int>(active.size()) < room &&
                    static_cast<int>(entering.size()) < share) {
-                const Job& job = jobs_[order_[next_]];
+                const Job& job = jobs_[next_];
                 if (!active.empty() && tokens + job.length > batch_.source_tokens) break;
                 tokens += job.length;
-                active.push_back(
-                    std::make_unique<Active>(order_[next_], settings_, model_.settings.vocabulary - 1, job.limit));
+                active.push_back(std::make_unique<Active>(next_, settings_, model_.settings.vocabulary - 1, job.limit));
                 active.back()->paths.emplace_back();
                 entering.push_back({job.tokens, job.length, &active.back()->memory});
                 ++next_;
@@ -126,7 +119,7 @@ class Run {
             const Best* mine = next;
             next += one->search.live().size();
             if (one->search.advance(mine)) {
-                results[one->job] = one->search.found();
+                channel_.put({one->job, one->search.found()});
                 pool.give(one->blocks);
                 continue;
             }
@@ -144,22 +137,37 @@ class Run {
     const SearchSettings& settings_;
     const Batch& batch_;
     const Positions& positions_;
-    const int* stop_;
-    std::vector<int> order_;
+    Channel& channel_;
     int next_ = 0;
     std::mutex mutex_;
     std::atomic<bool> failed_{false};
-
-  public:
-    std::vector<std::vector<Found>> results;
 };
 
 }  // namespace
 
-std::vector<std::vector<Found>> translate(const Model& model, const std::vector<Job>& jobs,
-                                          const SearchSettings& settings, const Batch& batch,
-                                          const Positions& positions, const int* stop) {
-    Run run(model, jobs, settings, batch, positions, stop);
+void Channel::put(FoundJob found) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    found_.push_back(std::move(found));
+    came_.notify_one();
+}
+
+void Channel::end() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    over_ = true;
+    came_.notify_one();
+}
+
+std::vector<FoundJob> Channel::take(int milliseconds) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    came_.wait_for(lock, std::chrono::milliseconds(milliseconds), [this] { return over_ || !found_.empty(); });
+    std::vector<FoundJob> taken;
+    taken.swap(found_);
+    return taken;
+}
+
+void translate(const Model& model, const std::vector<Job>& jobs, const SearchSettings& settings, const Batch& batch,
+               const Positions& positions, Channel& channel) {
+    Run run(model, jobs, settings, batch, positions, channel);
     const int others = std::min(batch.workers, static_cast<int>(jobs.size())) - 1;
     std::vector<std::exception_ptr> faults(std::max(0, others) + 1);
     std::vector<std::thread> threads;
@@ -179,7 +187,6 @@ std::vector<std::vector<Found>> translate(const Model& model, const std::vector<
     for (std::thread& thread : threads) thread.join();
     for (const std::exception_ptr& fault : faults)
         if (fault) std::rethrow_exception(fault);
-    return std::move(run.results);
 }
 
 }  // namespace dragoman

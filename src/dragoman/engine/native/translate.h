@@ -1,6 +1,10 @@
 // Many sources at once: each worker keeps a batch filled, from which what is settled leaves and what waits enters.
 #pragma once
 
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "model.h"
@@ -19,10 +23,30 @@ struct Batch {
     int workers;        // threads
 };
 
-// The results of each job; empty where it was stopped before, or where no token was possible. Another thread may set
-// `stop` to 1, which ends the work.
-std::vector<std::vector<Found>> translate(const Model& model, const std::vector<Job>& jobs,
-                                          const SearchSettings& settings, const Batch& batch,
-                                          const Positions& positions, const int* stop);
+// The results of a source, and which one it was.
+using FoundJob = std::pair<int, std::vector<Found>>;
+
+// Hands results to another thread as soon as they are there, and its wish to stop to the workers.
+class Channel {
+  public:
+    void put(FoundJob found);
+    void end();   // nothing more will come
+    void stop() { stopped_ = true; }  // nothing more is wanted
+    bool stopped() const { return stopped_; }
+    // What has come since; waits for something to come, but not longer than this, and not after the end.
+    std::vector<FoundJob> take(int milliseconds);
+
+  private:
+    std::mutex mutex_;
+    std::condition_variable came_;
+    std::vector<FoundJob> found_;
+    bool over_ = false;
+    std::atomic<bool> stopped_{false};
+};
+
+// Puts the results of each job into the channel, in the order in which they are found; a job where no token was
+// possible has none.
+void translate(const Model& model, const std::vector<Job>& jobs, const SearchSettings& settings, const Batch& batch,
+               const Positions& positions, Channel& channel);
 
 }  // namespace dragoman
