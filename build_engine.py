@@ -24,10 +24,10 @@ class EngineHook(BuildHookInterface[Any]):
         engine_build = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(engine_build)
         try:
-            for old in engine_build.SOURCES.glob("*.so"):
-                if old.name != engine_build.library_name():
-                    old.unlink()
-            if not (engine_build.SOURCES / engine_build.library_name()).exists():
+            library = engine_build.SOURCES / engine_build.library_name()
+            for other in set(engine_build.SOURCES.glob("*.so")) - {library}:
+                other.unlink()
+            if not engine_build.is_whole(library):
                 engine_build.build(engine_build.SOURCES)
         except (engine_build.BuildError, OSError) as error:
             print(f"notice: dragoman is installed without its native engine: {error}", file=sys.stderr)

@@ -12,6 +12,7 @@ from torch import Tensor
 from dragoman.bundle import Bundle
 from dragoman.config import SearchConfig
 from dragoman.data import by_length, pad
+from dragoman.device_name import check_device_name
 from dragoman.errors import UsageError
 from dragoman.model import AttentionWeights, CachedDecoder
 from dragoman.search import Decoder, Hypothesis, search
@@ -110,16 +111,10 @@ def choose_device(name: str) -> torch.device:
     Raises:
         UsageError: There is no such device here.
     """
+    check_device_name(name)
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-        if device.type not in ("cpu", "cuda"):
-            raise RuntimeError
-    except RuntimeError:
-        raise UsageError(
-            f"--device {name}: must be auto, cpu, cuda or cuda:N", hint="see the GPUs with 'dragoman env'"
-        ) from None
+    device = torch.device(name)
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         raise UsageError(
             f"--device {name}: this machine shows {torch.cuda.device_count()} CUDA devices to PyTorch",

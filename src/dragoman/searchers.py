@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from dragoman.config import Config, SearchConfig
+from dragoman.device_name import check_device_name
 from dragoman.engine import HINT, PRECISIONS, Engine, Precision, is_there, missing_notice
 from dragoman.errors import UsageError
 from dragoman.hypothesis import Hypothesis
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from dragoman.bundle import Bundle
 
 Item = TypeVar("Item")
+
+MOST_THREADS = 1_024
 
 
 class Searcher(Protocol):
@@ -87,6 +90,7 @@ def load_searcher(
             f"--precision {precision}: must be one of auto, {', '.join(PRECISIONS)}",
             hint="leave it out for float32, the precision that the model was measured in",
         )
+    check_device_name(device)
     if _is_processor(device):
         if is_there():
             outline = Outline.read(folder)
@@ -130,7 +134,7 @@ def num_threads() -> int:
     """Return how many threads to compute with: OMP_NUM_THREADS, or the cores that this process may use."""
     given = os.environ.get("OMP_NUM_THREADS", "")
     if given.isdecimal() and int(given) > 0:
-        return int(given)
+        return min(int(given), MOST_THREADS)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

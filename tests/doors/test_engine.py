@@ -11,7 +11,7 @@ import pytest
 
 from copying import Ended, Translate
 from dragoman.cli import main
-from dragoman.engine import build, is_there
+from dragoman.engine import build, is_there, library
 from dragoman.engine.build import BuildError
 
 pytestmark = pytest.mark.untraced
@@ -129,6 +129,42 @@ def test_the_engine_is_built_by_a_command(
     monkeypatch.delenv("CXX", raising=False)
     assert main(["build-engine"]) == 1
     assert "no C++ compiler was found" in capsys.readouterr().err
+
+
+@built
+def test_a_damaged_library_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that was cut short or changed is passed over for a whole one; none is better than a broken one."""
+    whole = library.library_path()
+    assert whole is not None
+    folders = [tmp_path / name for name in ("cut", "changed", "whole")]
+    content = whole.read_bytes()
+    for folder, damaged in zip(
+        folders, (content[:5_000], content[:9] + b"?" + content[10:], content), strict=True
+    ):
+        folder.mkdir()
+        (folder / build.library_name()).write_bytes(damaged)
+    monkeypatch.setattr(library, "places", lambda: folders)
+    found = library.library_path.__wrapped__()
+    monkeypatch.setattr(library, "places", lambda: folders[:2])
+
+    assert found == folders[2] / build.library_name()
+    assert library.library_path.__wrapped__() is None
+
+
+def test_the_cache_of_the_user_is_an_absolute_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A relative XDG_CACHE_HOME would be another folder in every folder, so it does not count."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", "here")
+
+    assert build.places()[1] == tmp_path / ".cache" / "dragoman"
+
+
+def test_an_unknown_device_is_told_before_its_precision(translate: Translate) -> None:
+    """What is wrong is said, whatever the precision."""
+    code, _, said = translate("--device", "tpu", "--precision", "int8", text="ba\n")
+
+    assert code == 2
+    assert "--device tpu: must be auto, cpu, cuda or cuda:N" in said
 
 
 @built

@@ -234,7 +234,7 @@ class SearchConfig:
     length_penalty: Annotated[float, Field(ge=-10.0, le=10.0, allow_inf_nan=False)] = 0.6
     """α of ((5 + |Y|) / 6)^α, by which a hypothesis's log-probability is divided (Wu et al., 2016)."""
 
-    extra_length: Natural = 50
+    extra_length: Annotated[int, Field(ge=0, le=10_000)] = 50
     """Pieces by which an output may be longer than its source, end of sentence included."""
 
     n_best: Count = 1

@@ -32,24 +32,41 @@ INSTRUCTION_SETS: Mapping[str, Mapping[str, Sequence[str]]] = {
 
 _MACHINES = {"amd64": "x86_64"}
 
+_CHECKSUM_BYTES = 32
+
 
 class BuildError(Exception):
     """There is no compiler, or it has failed."""
 
 
 def library_name() -> str:
-    """Return the name of the library that these sources make: another one where they are others."""
-    digest = hashlib.sha256()
+    """Return the name of the library that these sources make here: another one where anything is another."""
+    digest = hashlib.sha256(repr((COMMON, INSTRUCTION_SETS)).encode())
     for source in sorted(SOURCES.iterdir()):
         if source.suffix in (".h", ".cpp"):
             digest.update(source.read_bytes())
-    return f"libdragoman-{digest.hexdigest()[:12]}.so"
+    return f"libdragoman-{platform.system().lower()}-{_machine()}-{digest.hexdigest()[:12]}.so"
+
+
+def _machine() -> str:
+    machine = platform.machine().lower()
+    return _MACHINES.get(machine, machine)
+
+
+def is_whole(library: Path) -> bool:
+    """Tell whether a library is as it was built; the last bytes of its file are a checksum of the others."""
+    try:
+        content = library.read_bytes()
+    except OSError:
+        return False
+    return content[-_CHECKSUM_BYTES:] == hashlib.sha256(content[:-_CHECKSUM_BYTES]).digest()
 
 
 def places() -> Sequence[Path]:
     """Return where the library may lie: in the package, or in the cache of the user."""
+    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
     try:
-        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        cache = given if given.is_absolute() else Path.home() / ".cache"
     except RuntimeError:  # a user without a home
         return [SOURCES]
     return [SOURCES, cache / "dragoman"]
@@ -74,8 +91,7 @@ def build(folder: Path, *, options: Sequence[str] = ()) -> Path:
         raise BuildError("no C++ compiler was found (c++, g++ or clang++; CXX names another one)")
     if shutil.which(compiler[0]) is None:
         raise BuildError(f"CXX names {compiler[0]}, which is not there")
-    machine = platform.machine().lower()
-    tables = INSTRUCTION_SETS.get(_MACHINES.get(machine, machine), INSTRUCTION_SETS["other"])
+    tables = INSTRUCTION_SETS.get(_machine(), INSTRUCTION_SETS["other"])
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".build-") as temporary:
         parts = [
@@ -92,6 +108,8 @@ def build(folder: Path, *, options: Sequence[str] = ()) -> Path:
             _run([*compiler, *COMMON, *options, *flags, "-c", str(source), "-o", target])
         made = Path(temporary) / library_name()
         _run([*compiler, *options, "-shared", "-pthread", *objects, "-o", str(made)])
+        content = made.read_bytes()
+        made.write_bytes(content + hashlib.sha256(content).digest())
         return made.replace(folder / made.name)
 
 

@@ -88,6 +88,9 @@ class Engine:
         impossible = outline.tokenizer.impossible
         return cls(outline.config.model, outline.arrays(), precision, impossible, workers=workers)
 
+    def __getstate__(self) -> None:
+        raise TypeError("an Engine cannot be copied or pickled; read the model again where it is needed")
+
     def __del__(self) -> None:
         if getattr(self, "handle", None):
             self._library.dragoman_free_model(self.handle)
@@ -138,8 +141,7 @@ class Engine:
             before_batch: Called often, by this thread; what it raises ends the search.
 
         Raises:
-            EngineError: The engine has no memory.
-            ValueError: The model leaves a sentence no possible token.
+            EngineError: The engine has no memory, or the model leaves a sentence no possible token.
         """
         if not sources:
             return
@@ -168,8 +170,9 @@ class Engine:
         num_found = 0
         for place, hypotheses in results_of(search_natively, before_batch):
             if not hypotheses:
-                raise ValueError(
-                    "the model leaves no token possible: its weights or its vocabulary are broken"
+                raise EngineError(
+                    "the model leaves no token possible: its weights are too large to compute with",
+                    hint="train again with a lower train.peak_rate",
                 )
             num_found += 1
             yield place, hypotheses

@@ -5,7 +5,7 @@ from ctypes import CFUNCTYPE, POINTER, c_char_p, c_double, c_float, c_int, c_int
 from functools import cache
 from pathlib import Path
 
-from dragoman.engine.build import library_name, places
+from dragoman.engine.build import is_whole, library_name, places
 from dragoman.errors import EngineError
 
 HINT = "build it with 'dragoman build-engine', which needs a C++ compiler"
@@ -52,9 +52,9 @@ _FUNCTIONS: dict[str, tuple[type | None, list[type]]] = {
 
 @cache
 def library_path() -> Path | None:
-    """Return where the library lies, or None where it has not been built."""
-    name = library_name()
-    return next((folder / name for folder in places() if (folder / name).exists()), None)
+    """Return where the library lies, or None where it has not been built; one that is damaged is none."""
+    paths = [folder / library_name() for folder in places()]
+    return next((path for path in paths if is_whole(path)), None)
 
 
 @cache

@@ -39,9 +39,12 @@ class Packed(NamedTuple):
 def quantized(weight_OI: Floats) -> Packed:
     """Return weights rounded to 8 bits, each output with a scale of its own."""
     most_O = np.abs(weight_OI).max(axis=1)
-    scale_O = np.where(most_O > 0, most_O / 127, 1).astype(np.float32)
+    scale_O = np.where(most_O > _LEAST, most_O / 127, 1).astype(np.float32)
     return Packed(np.rint(weight_OI / scale_O[:, None]).astype(np.int8), scale_O)
 
+
+_LEAST = 1e-30
+"""Weights that are all below it are zero: they have no scale in float32."""
 
 LANES = 16
 """Numbers of a vector in which heads lie side by side."""

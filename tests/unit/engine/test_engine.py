@@ -1,6 +1,8 @@
 """The native engine computes what the readable model computes, whatever else it computes beside it."""
 
-from collections.abc import Iterator
+import copy
+import pickle
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from types import SimpleNamespace
@@ -13,6 +15,7 @@ import torch
 from dragoman.config import SearchConfig
 from dragoman.engine import Engine, Precision, engine_name, is_there
 from dragoman.engine.library import library
+from dragoman.engine.packing import quantized
 from dragoman.engine_decoder import EngineDecoder
 from dragoman.errors import EngineError
 from dragoman.hypothesis import Hypothesis
@@ -181,6 +184,30 @@ def test_a_precision_that_the_processor_lacks_is_refused(every_table: list[str])
     assert library().dragoman_use_kernels(b"plain") == 0
     with pytest.raises(EngineError, match="no instructions for bfloat16"):
         engine(tiny_model(3, torch.float32), "bfloat16")
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_an_engine_is_not_copied(copied: Callable[[Any], Any]) -> None:
+    """Two would free the same native memory; what can be done instead is said."""
+    with pytest.raises(TypeError, match="read the model again"):
+        copied(engine(tiny_model(3, torch.float32)))
+
+
+@pytest.mark.filterwarnings("error")
+def test_weights_that_are_nearly_zero_are_zero() -> None:
+    """In 8 bits they have no scale that float32 could hold, and nothing is warned of or made infinite."""
+    byte_OI, scale_O = quantized(np.array([[1e-39, -1e-39], [0, 0], [1, -2]], np.float32))
+
+    assert byte_OI.tolist() == [[0, 0], [0, 0], [64, -127]]
+    assert np.isfinite(scale_O).all()
+
+
+def test_weights_that_overflow_are_told() -> None:
+    """Where they leave no token possible, as one message."""
+    model = tiny_model(3, torch.float32)
+    model.load_state_dict({name: tensor * 1e30 for name, tensor in model.state_dict().items()})
+    with pytest.raises(EngineError, match="too large to compute with"):
+        run(engine(model), sources(model), [20] * len(LENGTHS), SearchConfig())
 
 
 def test_an_unknown_table_is_refused() -> None:
