@@ -92,14 +92,14 @@ def search_diversely(
         step = step._replace(length=step.length + 1)
         last = torch.cat([group.growing.token_BWL[:, :, -1] for group in groups], dim=1)
         groups, row_N = _choose_in_turn(groups, decoder.step(last.flatten()), step, diversity)
-        settled_B = torch.stack([group.settled_B for group in groups]).all(dim=0)
-        for place in settled_B.nonzero().flatten().tolist():
+        settled = torch.stack([group.settled_B for group in groups]).all(dim=0)
+        for place in settled.nonzero().flatten().tolist():
             results[waiting[place]] = _results(groups, place, step)
         waiting = [sentence for sentence in waiting if sentence not in results]
-        groups = [group.of_sentences(~settled_B) for group in groups]
-        step = step._replace(limit_B=step.limit_B[~settled_B])
+        groups = [group.of_sentences(~settled) for group in groups]
+        step = step._replace(limit_B=step.limit_B[~settled])
         if waiting:
-            decoder.reorder(row_N.view(len(settled_B), -1)[~settled_B].flatten())
+            decoder.reorder(row_N.view(len(settled), -1)[~settled].flatten())
     return [results[sentence] for sentence in sorted(results)]
 
 

@@ -78,10 +78,10 @@ class Forbidden:
         whole needs more than there are.
         """
         if state not in self._restrictions:
-            needed = [self._needed_after(state, spelled) for spelled in self._spellings]
+            needed = torch.tensor([self._needed_after(state, spelled) for spelled in self._spellings])
             needed[self._end] = _NEVER if self._needed(state) else 0
-            token = [token for token, number in enumerate(needed) if number]
-            self._restrictions[state] = (torch.tensor(token), torch.tensor([needed[i] for i in token]))
+            token = needed.nonzero().flatten()
+            self._restrictions[state] = token, needed[token]
         return self._restrictions[state]
 
     def _needed_after(self, state: _State, spelled: bytes) -> int:

@@ -113,13 +113,13 @@ def sample(
     token_N = torch.full((len(rows),), start, device=limit_B.device)
     for length in range(1, max(limits, default=0) + 1):
         _lengthen(rows, decoder.step(token_N), end, sampling)
-        stay = [length < limits[i] and not all(row.finished for row in samples[i]) for i in waiting]
-        waiting = [sentence for sentence, stays in zip(waiting, stay, strict=True) if stays]
+        stays = [length < limits[i] and not all(row.finished for row in samples[i]) for i in waiting]
+        waiting = [sentence for sentence, stay in zip(waiting, stays, strict=True) if stay]
         if not waiting:
             break
-        if not all(stay):
-            row_BW = torch.arange(len(rows), device=limit_B.device).view(len(stay), sampling.count)
-            decoder.reorder(row_BW[torch.tensor(stay, device=limit_B.device)].flatten())
+        if not all(stays):
+            row_stays = torch.tensor(stays, device=limit_B.device).repeat_interleave(sampling.count)
+            decoder.reorder(row_stays.nonzero().flatten())
         rows = [row for sentence in waiting for row in samples[sentence]]
         last = [end if row.finished else row.tokens[-1] for row in rows]
         token_N = torch.tensor(last, device=limit_B.device)
