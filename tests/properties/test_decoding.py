@@ -1,6 +1,5 @@
 """What holds for other ways to choose an output, over any table."""
 
-
 import pytest
 import torch
 from hypothesis import example, given, settings
@@ -19,7 +18,7 @@ from dragoman.decoding import (
 )
 from dragoman.search import Hypothesis
 from dragoman.text import Tokenizer
-from search_tables import END, START, TableDecoder, random_table, run, token_scores
+from search_tables import END, START, Table, TableDecoder, random_table, run, token_scores
 from text_samples import sentences, trained
 
 pytestmark = pytest.mark.untraced  # the tables are slow enough
@@ -36,7 +35,7 @@ def tokenizer() -> Tokenizer:
     return trained(sentences(200), vocabulary_size=304)
 
 
-def spoken_table(seed: int, tokenizer: Tokenizer, spoken: str):
+def spoken_table(seed: int, tokenizer: Tokenizer, spoken: str) -> Table:
     """A table that likes the pieces and the bytes of a text, in any order."""
     spelled = [f"<0x{byte:02X}>" for byte in spoken.encode()]
     return piece_table(seed, tokenizer, {*tokenizer.encode(spoken), *tokenizer.tokens(spelled)})
@@ -96,7 +95,7 @@ def test_no_output_holds_a_forbidden_phrase(
 def test_what_is_forbidden_is_what_cannot_end_well(
     tokenizer: Tokenizer, phrases: list[str], tokens: list[int], data: st.DataObject
 ) -> None:
-    """Of any bytes the end is possible exactly if their text holds no phrase, as long as none was whole before."""
+    """Until a phrase is whole, the end is possible exactly where the text, of any bytes, holds no phrase."""
     spoken = tokenizer.encode(data.draw(st.sampled_from(phrases))) + tokens
     forbidden = Forbidden.of(phrases, tokenizer)
     state = forbidden.first_state()
@@ -133,7 +132,10 @@ def test_samples_depend_on_their_sentence_alone(seed: int, limits: list[int], da
 def test_other_seeds_keys_and_numbers_draw_otherwise(seed: int) -> None:
     """Two seeds, two keys of one table and two numbers share no long output, but equal ones share all."""
     table = random_table(seed, 12, holes=False)
-    endless = lambda sentence, history: [-99.0 if t == END else p for t, p in enumerate(table(0, history))]
+
+    def endless(sentence: int, history: tuple[int, ...]) -> list[float]:
+        return [-99.0 if token == END else p for token, p in enumerate(table(0, history))]
+
     first, again, other = (
         run_samples(endless, [5, 6], [40, 40], Sampling(count=2, seed=s)) for s in (seed, seed, seed + 1)
     )
@@ -168,7 +170,7 @@ def diverse(
 def test_the_first_group_is_plain_search(
     seed: int, alpha: float, limits: list[int], group_size: int, num_groups: int, diversity: float
 ) -> None:
-    """What search finds with a beam of one group is among the outputs, and is all where nothing is taken off."""
+    """What search finds with the beam of one group is among the outputs, and is all without diversity."""
     config = SearchConfig(beam_size=group_size * num_groups, n_best=num_groups, length_penalty=alpha)
     keys = list(range(len(limits)))
     right = run(
@@ -187,7 +189,7 @@ def test_the_first_group_is_plain_search(
 def test_diverse_outputs_depend_on_their_sentence_alone(
     seed: int, limits: list[int], data: st.DataObject
 ) -> None:
-    """Any order and any batch give each sentence the same outputs: distinct, ordered, with the table's scores."""
+    """Any batch gives each sentence the same outputs: distinct, ordered, with the table's own scores."""
     config = SearchConfig(beam_size=6, n_best=3)
     alone = [diverse(seed, [key], [limit], config, 1.0)[0] for key, limit in enumerate(limits)]
     order = data.draw(st.permutations(range(len(limits))))
@@ -200,6 +202,6 @@ def test_diverse_outputs_depend_on_their_sentence_alone(
             assert list(one.token_scores) == token_scores(random_table(seed, 7, holes=False), key, one)
 
 
-def scores_of(table, tokenizer: Tokenizer, sentence: int, one: Hypothesis) -> list[float]:
+def scores_of(table: Table, tokenizer: Tokenizer, sentence: int, one: Hypothesis) -> list[float]:
     tokens = (tokenizer.padding, *one.tokens, *((tokenizer.end,) if one.finished else ()))
     return [table(sentence, tokens[:place])[tokens[place]] for place in range(1, len(tokens))]

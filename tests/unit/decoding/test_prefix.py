@@ -19,7 +19,7 @@ def tokenizer() -> Tokenizer:
 
 
 def possible(tokenizer: Tokenizer, prefix: str, read: list[int]) -> set[int]:
-    """The tokens that may follow once some of a completion are read; the others keep their log-probability."""
+    """The tokens that may follow once some of a completion are read; they keep their log-probability."""
     table = piece_table(1, tokenizer)
     decoder = PrefixDecoder(
         TableDecoder(table, [0], 1), [Prefix.of(prefix, tokenizer)], 1, PieceTable(tokenizer)

@@ -103,15 +103,12 @@ def test_ordering_the_likeliest_first_changes_nothing(settings: dict[str, Any]) 
         order = sorted(range(2_000), key=lambda token, row=logprobs: (-row[token], token))
         order = order[: sampling.top_k or None]
         weights = [math.exp(logprobs[token] / sampling.temperature) for token in order]
-        total, reached, last = sum(weights), 0.0, len(order) - 1
+        total, last = sum(weights), len(order) - 1
         if sampling.top_p < 1.0:
             last = next(i for i in range(len(order)) if sum(weights[: i + 1]) >= sampling.top_p * total)
             total = sum(weights[: last + 1])
-        for token, weight in zip(order[: last + 1], weights, strict=False):
-            reached += weight
-            if reached > share * total:
-                break
-        right.append(token)
+        place = next(i for i in range(last + 1) if i == last or sum(weights[: i + 1]) > share * total)
+        right.append(order[place])
 
     assert _draw(logprob_NV, uniform_N1, sampling).flatten().tolist() == right
 
