@@ -46,11 +46,13 @@ def test_after_a_phrase_only_its_word_may_go_on(tokenizer: Tokenizer) -> None:
     assert not {" ", ".", " boat", "-"} & spelled(tokenizer, allowed)
 
 
-@pytest.mark.parametrize("read", ["The rivers", "driver", "The River", "x_river", "river1"])
+@pytest.mark.parametrize("read", ["The rivers", "driver", "ariver", "The River", "x_river", "river1"])
 def test_parts_of_words_are_no_phrase(tokenizer: Tokenizer, read: str) -> None:
-    """A phrase inside a longer word, or in other case, restricts nothing."""
-    assert tokenizer.end in possible(tokenizer, ["river"], read)
-    assert {" ", "."} <= spelled(tokenizer, possible(tokenizer, ["river"], read))
+    """A phrase in a longer word, or in other case, restricts nothing, even where a word begins as another."""
+    allowed = possible(tokenizer, ["river", "axe"], read)
+
+    assert tokenizer.end in allowed
+    assert {" ", "."} <= spelled(tokenizer, allowed)
 
 
 @pytest.mark.parametrize("read", ["river", "(river", "the river", "e\u0301river", "river river"])
@@ -79,13 +81,23 @@ def test_a_character_that_cannot_save_the_word_is_not_begun(tokenizer: Tokenizer
     assert not set(tokenizer.tokens(["<0xF4>", "<0xFF>", "<0x80>"])) & allowed
 
 
-@pytest.mark.parametrize(("room", "begins"), [(1, False), (2, True), (3, True)])
-def test_a_character_is_begun_only_if_it_fits(tokenizer: Tokenizer, room: int, begins: bool) -> None:
-    """Of two bytes that would lengthen a forbidden word, the first is possible if there is room for both."""
-    allowed = possible(tokenizer, ["river"], "river", room)
+@pytest.mark.parametrize(("first", "size"), [("<0xC3>", 2), ("<0xE4>", 3), ("<0xF0>", 4)])
+def test_a_character_is_begun_only_if_it_fits(tokenizer: Tokenizer, first: str, size: int) -> None:
+    """Of the bytes that would lengthen a forbidden word, the first is possible if there is room for all."""
+    allowed = [possible(tokenizer, ["river"], "river", room) for room in range(1, 6)]
 
-    assert (tokenizer.tokens(["<0xC3>"])[0] in allowed) == begins
-    assert tokenizer.tokens(["<0x61>"])[0] in allowed
+    assert [tokenizer.tokens([first])[0] in some for some in allowed] == [
+        room >= size for room in range(1, 6)
+    ]
+    assert all(tokenizer.tokens(["<0x61>"])[0] in some for some in allowed)
+
+
+@pytest.mark.parametrize(
+    ("read", "found"), [("river", False), (" river", True), ("a river", False), ("a  river", True)]
+)
+def test_spaces_of_a_phrase_count(tokenizer: Tokenizer, read: str, found: bool) -> None:
+    """A phrase that begins with a space is found where the text has one and no word before it."""
+    assert (tokenizer.end not in possible(tokenizer, [" river"], read)) == found
 
 
 @pytest.mark.parametrize(("room", "comes"), [(1, False), (2, True)])
