@@ -14,7 +14,7 @@ def by_expected_utility(texts: Sequence[str], weights: Sequence[float]) -> list[
     The texts are the candidates, and each is a reference for all, itself too. With samples of a model and
     equal weights this estimates the utility that the model expects of an output.
 
-    Source: Kumar and Byrne (2004), Eq. 2, with Popović (2015) as the utility.
+    Source: Kumar and Byrne (2004), with Popović (2015) as the utility.
 
     Args:
         texts: What to choose from.

@@ -25,7 +25,7 @@ _FIRST_CANDIDATES = 128
 class Sampling:
     """How outputs are drawn. Defaults are the model's own probabilities.
 
-    Source: Fan et al. (2018), §5.2, for ``top_k``; Holtzman et al. (2020), §3.1, for ``top_p``.
+    Source: Fan et al. (2018) for ``top_k``; Holtzman et al. (2020), §3.1, for ``top_p``.
 
     Raises:
         ValueError: A number is outside its range.
@@ -129,7 +129,7 @@ def sample(
 def _generator(seed: int, key: int, number: int) -> np.random.Generator:
     """Return the source of randomness of one sample; no two share one.
 
-    Source: Salmon et al. (2011), §3.4: a generator with a key, of which each counter begins a stream.
+    Source: Salmon et al. (2011): a generator with a key, of which each counter begins a stream.
     """
     return np.random.Generator(np.random.Philox(key=[seed, key], counter=[0, 0, 0, number]))
 
