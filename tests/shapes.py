@@ -37,7 +37,7 @@ LETTERS = {
 }
 WATCHED = tuple(
     str(Path(__file__).resolve().parents[1] / "src" / "dragoman" / part) + "/"
-    for part in ("data", "model", "parsing", "search", "train")
+    for part in ("data", "decoding", "model", "parsing", "search", "train")
 )
 _NAME = re.compile(rf"[a-z][a-z0-9_]*_(?=1*[A-Z])([{''.join(LETTERS)}]+)")
 _LEAVING = {"RETURN_VALUE", "RETURN_CONST", "YIELD_VALUE"}

@@ -93,7 +93,7 @@ def _extend(growing: Beam, logprob_NV: Tensor) -> _Candidates:
     """
     num_sentences, beam_size = growing.score_BW.shape
     num_candidates = 2 * beam_size
-    logprob_NC, token_NC = _largest(logprob_NV, num_candidates)
+    logprob_NC, token_NC = largest(logprob_NV, num_candidates)
     logprob_BWC = logprob_NC.double().view(num_sentences, beam_size, num_candidates)
     score_BWC = growing.score_BW[:, :, None] + logprob_BWC
     score_BWC = score_BWC.masked_fill(score_BWC.isnan(), -math.inf)
@@ -137,7 +137,7 @@ def _settled(progress: Progress, config: SearchConfig) -> Tensor:
     return (limit_B <= length) | (best_possible_B <= finished.score_BW[:, config.n_best - 1])
 
 
-def _largest(value_NV: Tensor, count: int) -> tuple[Tensor, Tensor]:
+def largest(value_NV: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """Return the largest values of each row and their places (both NC), largest first.
 
     A row of fewer values is filled up with -inf. Of equals the lower place is better, which topk alone

@@ -157,8 +157,8 @@ def _hypotheses(
     for finished_rows, cut_rows in zip(
         _rows(finished, config.n_best), _rows(cut, config.n_best), strict=True
     ):
-        some = [_hypothesis(*row, end=end) for row in finished_rows] or [
-            _hypothesis(*row, end=None) for row in cut_rows
+        some = [hypothesis_of(*row, end=end) for row in finished_rows] or [
+            hypothesis_of(*row, end=None) for row in cut_rows
         ]
         if not some:
             raise ValueError(
@@ -181,7 +181,7 @@ def _rows(beam: Beam, count: int) -> list[list[_Row]]:
     ]
 
 
-def _hypothesis(tokens: list[int], token_scores: list[float], score: float, end: int | None) -> Hypothesis:
+def hypothesis_of(tokens: list[int], token_scores: list[float], score: float, end: int | None) -> Hypothesis:
     """Make a hypothesis of a row that stops at ``end``, or that was cut if ``end`` is None."""
     if end is None:
         scores = tuple(token_scores[1:])

@@ -185,6 +185,11 @@ class Tokenizer:
             return [token for token in range(self.vocabulary_size) if token not in written]
         return [UNKNOWN, *range(self._processor.get_piece_size(), self.vocabulary_size)]
 
+    @property
+    def spellings(self) -> Sequence[bytes]:
+        """What each token adds to a text, in UTF-8; end, unknown, padding and symbols add nothing."""
+        return self._bytes
+
     def encode(self, text: str) -> list[int]:
         """Return the tokens of a text, without an end; no text gives no tokens.
 

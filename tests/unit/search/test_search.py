@@ -10,7 +10,7 @@ from torch import Tensor
 
 from dragoman.config import SearchConfig
 from dragoman.search import length_penalty, search
-from dragoman.search.beam import _largest
+from dragoman.search.beam import largest
 from search_tables import END, START, TableDecoder, first_order, random_table, run, token_scores
 
 PENALTIES = [-0.6, 0.0, 0.6, 1.0, 2.0]
@@ -205,7 +205,7 @@ def test_of_equals_the_lower_id_is_chosen(dtype: torch.dtype, size: int, count: 
     """The candidates of a row are those of a stable sort, however many tokens are equally likely."""
     generator = torch.Generator().manual_seed(size + count)
     value_NV = torch.randint(levels, (64, size), generator=generator).to(dtype)
-    value_NC, place_NC = _largest(value_NV, count)
+    value_NC, place_NC = largest(value_NV, count)
     right = value_NV.sort(dim=1, descending=True, stable=True)
 
     torch.testing.assert_close(value_NC[:, :size], right.values[:, :count], rtol=0, atol=0)

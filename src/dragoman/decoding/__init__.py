@@ -1,0 +1,27 @@
+"""Other ways to choose an output: decoders that wrap decoders, and other searches over them.
+
+``EnsembleDecoder``, ``PrefixDecoder`` and ``ForbiddingDecoder`` are decoders that any search can ask.
+``sample`` and ``search_diversely`` ask any decoder, as ``dragoman.search.search`` does.
+``by_expected_utility`` chooses among texts.
+"""
+
+from dragoman.decoding.diverse import search_diversely
+from dragoman.decoding.ensemble import EnsembleDecoder
+from dragoman.decoding.forbidden import Forbidden, ForbiddingDecoder
+from dragoman.decoding.prefix import PieceTable, Prefix, PrefixDecoder
+from dragoman.decoding.risk import by_expected_utility
+from dragoman.decoding.sampling import Draws, Sampling, sample
+
+__all__ = [
+    "Draws",
+    "EnsembleDecoder",
+    "Forbidden",
+    "ForbiddingDecoder",
+    "PieceTable",
+    "Prefix",
+    "PrefixDecoder",
+    "Sampling",
+    "by_expected_utility",
+    "sample",
+    "search_diversely",
+]
