@@ -6,8 +6,9 @@ from collections.abc import Collection, Sequence
 
 import torch
 
+from dragoman.choice import Sampling
 from dragoman.config import SearchConfig
-from dragoman.decoding import Draws, Sampling, sample
+from dragoman.decoding import Draws, sample
 from dragoman.search import Decoder, Hypothesis, search
 from dragoman.text import Tokenizer
 from search_tables import END, START, Table, TableDecoder, log

@@ -25,7 +25,7 @@ def make(folder: Path, job: Job) -> tuple[str, Translate]:
 
         weights = load_file(folder / "model.safetensors")
         [precision] = [one for one in PRECISIONS if one == job.precision]
-        searcher = Engine(model_config, weights, precision, impossible, workers=job.threads)
+        searcher = Engine.of_weights(model_config, weights, precision, impossible, workers=job.threads)
 
     def translate(sources: list[list[int]]) -> list[list[int]]:
         limits = [job.fixed_length or len(source) + job.extra_length for source in sources]

@@ -25,6 +25,9 @@ from dragoman.text.lines import lfs_pointer_message, lfs_pointer_size
 
 CONFIG, TOKENIZER, WEIGHTS, CARD = "config.json", "tokenizer.model", "model.safetensors", "README.md"
 
+SHORTLIST = "shortlist.safetensors"
+"""Which pieces may come of each piece, where that was counted."""
+
 FORMAT = 1
 """Of the folder; counts up when an older version cannot read it."""
 

@@ -66,7 +66,15 @@ class ModelSearch:
             limits: Ids that each output may have, its end included.
             config: Settings of the search.
             before_batch: Called before each batch; what it raises ends the search.
+
+        Raises:
+            UsageError: A shortlist is asked for.
         """
+        if config.shortlist:
+            raise UsageError(
+                "a shortlist needs the native engine, and the model in PyTorch translates here",
+                hint="leave --shortlist out",
+            )
         for chosen in by_length([len(ids) for ids in sources], config.batch_tokens):
             before_batch()
             batch = self._search([sources[i] for i in chosen], [limits[i] for i in chosen], config)
@@ -76,11 +84,21 @@ class ModelSearch:
     def _search(
         self, sources: Sequence[Sequence[int]], limits: Sequence[int], config: SearchConfig
     ) -> list[list[Hypothesis]]:
-        model, device = self._model, self._model.output_weight_VD.device
-        source_BS = pad([ids[:-1] for ids in sources], end=END, padding=model.source_padding).to(device)
-        limit_B = torch.tensor(limits, device=device)
-        decoder = CachedDecoder(model, model.encode(source_BS), config.beam_size, self._impossible)
-        return search(self._wrap(decoder), start=model.padding, end=END, limit_B=limit_B, config=config)
+        limit_B = torch.tensor(limits, device=self.device)
+        decoder = self._wrap(self.decoder(sources, config.beam_size))
+        return search(decoder, start=self._model.padding, end=END, limit_B=limit_B, config=config)
+
+    def decoder(self, sources: Sequence[Sequence[int]], beam_size: int) -> Decoder:
+        """Return what writes the targets of sources, each of ``beam_size`` rows."""
+        model = self._model
+        source_BS = pad([ids[:-1] for ids in sources], end=END, padding=model.source_padding)
+        memory = model.encode(source_BS.to(self.device))
+        return CachedDecoder(model, memory, beam_size, self._impossible)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model is."""
+        return self._model.output_weight_VD.device
 
 
 @torch.inference_mode()

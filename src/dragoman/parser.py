@@ -13,7 +13,7 @@ import torch
 from dragoman.bundle import Bundle
 from dragoman.config import SearchConfig
 from dragoman.data import by_length, pad
-from dragoman.engine import Engine, is_there
+from dragoman.engine import Engine, is_there, read_engine
 from dragoman.engine_decoder import EngineDecoder
 from dragoman.errors import BundleError, CorpusError, UsageError
 from dragoman.model import CachedDecoder
@@ -127,7 +127,7 @@ class Parser:
         bundle = Bundle.load(Path(folder), place)
         if place.type != "cpu" or not is_there():
             return cls(bundle, constrained=constrained)
-        engine = Engine.of(Outline.read(Path(folder)), "float32", workers=1)
+        engine = read_engine(Outline.read(Path(folder)), "float32", workers=1)
         return cls(bundle, constrained=constrained, engine=engine)
 
     @property

@@ -1,5 +1,6 @@
 """Which of the two finds outputs: the native engine, or the model in torch."""
 
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from dragoman.config import Config, SearchConfig
 from dragoman.device_name import check_device_name
-from dragoman.engine import HINT, PRECISIONS, Engine, Precision, is_there, missing_notice
+from dragoman.engine import HINT, PRECISIONS, Precision, is_there, missing_notice, read_engine
 from dragoman.errors import UsageError
 from dragoman.hypothesis import Hypothesis
 from dragoman.model_files import Outline
@@ -94,7 +95,7 @@ def load_searcher(
     if _is_processor(device):
         if is_there():
             outline = Outline.read(folder)
-            return outline, Engine.of(outline, chosen or "float32", threads or num_threads())
+            return outline, read_engine(outline, chosen or "float32", threads or num_threads())
         if chosen not in (None, "float32"):
             raise UsageError(f"--precision {precision}: {missing_notice()}", hint=HINT)
     elif chosen not in (None, "float32"):
@@ -128,6 +129,30 @@ def bundle_of(model: Model) -> "Bundle":
     if not isinstance(model, Outline):
         raise TypeError(f"a Bundle or an Outline is needed, not {type(model).__name__}")
     return Bundle.load(model.folder)
+
+
+def check_joins(other: Model, other_folder: Path, first: Model, folder: Path) -> None:
+    """Refuse a model that cannot translate together with another one.
+
+    Raises:
+        UsageError: It has another tokenizer, or fewer positions.
+    """
+    if other.tokenizer.to_bytes() != first.tokenizer.to_bytes():
+        raise UsageError(
+            f"{other_folder} has another tokenizer than {folder}; models choose each piece together, so all "
+            "must have the same pieces",
+            hint="train them on the same corpus with other seeds: --seed 2",
+        )
+    if (least := _num_positions(other)) < _num_positions(first):
+        raise UsageError(
+            f"{other_folder} has {least:,} positions, fewer than {folder}",
+            hint=f"name it first, so that its limit counts: {other_folder}",
+        )
+
+
+def _num_positions(model: Model) -> float:
+    config = model.config.model
+    return config.max_positions if config.positions in ("learned", "table") else math.inf
 
 
 def num_threads() -> int:

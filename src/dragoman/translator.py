@@ -1,16 +1,27 @@
 """Text in, text out; what is between finds outputs as ids, in torch or in native code."""
 
+import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from dragoman.choice import PLAIN, Choice
 from dragoman.config import SearchConfig
 from dragoman.errors import UsageError
 from dragoman.hypothesis import Hypothesis
-from dragoman.searchers import Model, Searcher, bundle_of, in_order, load_searcher, searcher_of
+from dragoman.searchers import (
+    Model,
+    Searcher,
+    bundle_of,
+    check_joins,
+    in_order,
+    load_searcher,
+    searcher_of,
+)
 from dragoman.text.ids import END
 
 if TYPE_CHECKING:
@@ -70,12 +81,36 @@ class Translation:
 _EMPTY = Alternative("", 0.0, (), (), finished=True)
 
 
+class Text(NamedTuple):
+    """What is translated."""
+
+    source: str
+    """One sentence, or more."""
+
+    prefix: str = ""
+    """How its translation begins."""
+
+
+class Source(NamedTuple):
+    """A text, or a part of one, as it is searched for."""
+
+    ids: list[int]
+    """Its pieces, without an end."""
+
+    key: int
+    """The number of its text."""
+
+    prefix: str
+    """How its translation begins."""
+
+
 class Translator:
     """Translates with one model; made by ``load``, or of parts.
 
     Args:
         bundle: The model.
         searcher: Finds outputs with its weights; left out, the model of a ``Bundle`` does, in torch.
+        others: Models that join it, so that all choose each piece together: an ensemble.
         before_batch: Called before each batch of sentences; what it raises ends the translation.
 
     Raises:
@@ -87,6 +122,7 @@ class Translator:
         bundle: Model,
         searcher: Searcher | None = None,
         *,
+        others: Sequence[Searcher] = (),
         before_batch: Callable[[], None] = lambda: None,
     ) -> None:
         if bundle.config.data.task != "translation":
@@ -95,7 +131,7 @@ class Translator:
                 hint="use 'dragoman parse', or dragoman.Parser",
             )
         self.bundle = bundle
-        self._searcher = searcher or searcher_of(bundle)
+        self._searchers = [searcher or searcher_of(bundle), *others]
         self._before_batch = before_batch
         self._tokenizer = bundle.tokenizer
 
@@ -107,11 +143,13 @@ class Translator:
         device: str = "auto",
         precision: str = "auto",
         threads: int | None = None,
+        others: Sequence[Path | str] = (),
     ) -> "Translator":
         """Read a model folder.
 
         Args:
             folder: What ``dragoman train`` has written.
+            others: Further folders, of models that translate together with it as an ensemble.
             device: ``auto`` (a GPU where there is one), ``cpu``, ``cuda`` or ``cuda:1``.
             precision: ``float32``, or on a processor ``bfloat16`` or ``int8``, which are faster and nearly as
                 good. ``auto`` is float32.
@@ -119,9 +157,16 @@ class Translator:
 
         Raises:
             BundleError: The folder does not hold a whole model.
-            UsageError: There is no such device, or it lacks the precision.
+            UsageError: There is no such device, it lacks the precision, or the tokenizers differ.
         """
-        return cls(*load_searcher(Path(folder), device=device, precision=precision, threads=threads))
+        load = partial(load_searcher, device=device, precision=precision, threads=threads)
+        bundle, searcher = load(Path(folder))
+        joined = []
+        for path in map(Path, others):
+            other, other_searcher = load(path)
+            check_joins(other, path, bundle, Path(folder))
+            joined.append(other_searcher)
+        return cls(bundle, searcher, others=joined)
 
     @property
     def config(self) -> SearchConfig:
@@ -136,45 +181,75 @@ class Translator:
             limit = min(limit, self.bundle.config.model.max_positions)
         return limit
 
-    def translate(self, texts: Sequence[str], config: SearchConfig | None = None) -> list[Translation]:
+    def translate(
+        self,
+        texts: Sequence[str],
+        config: SearchConfig | None = None,
+        *,
+        choice: Choice = PLAIN,
+        prefixes: Sequence[str] = (),
+    ) -> list[Translation]:
         """Return the translation of each text, in order.
 
         Args:
             texts: One sentence each. A blank one stays empty. One that is longer than the model reads at
                 once is translated in parts.
             config: Settings of the search; left out, the model's own.
+            choice: What else is asked of outputs.
+            prefixes: How the translation of each text begins; none, or one for each text.
+
+        Raises:
+            UsageError: A prefix leaves no room within the length limit, or holds a forbidden phrase.
         """
         if isinstance(texts, str):
             raise TypeError("texts must be a list of texts, not one text")
-        return list(self.translate_stream(texts, config))
+        if prefixes and len(prefixes) != len(texts):
+            raise ValueError(f"{len(prefixes)} prefixes of {len(texts)} texts; each has one, or none has")
+        given = map(Text, texts, prefixes) if prefixes else map(Text, texts)
+        return list(self._stream(given, config or self.config, choice))
 
     def translate_stream(
-        self, texts: Iterable[str], config: SearchConfig | None = None
+        self, texts: Iterable[str], config: SearchConfig | None = None, *, choice: Choice = PLAIN
     ) -> Iterator[Translation]:
         """Yield the translation of each text as soon as it and those before it are done, in order."""
-        iterator, config = iter(texts), config or self.config
-        while window := list(islice(iterator, WINDOW)):
-            yield from in_order(self.translate_each(window, config))
+        return self._stream(map(Text, texts), config or self.config, choice)
 
-    def translate_each(self, texts: Sequence[str], config: SearchConfig) -> Iterator[tuple[int, Translation]]:
+    def _stream(self, texts: Iterable["Text"], config: SearchConfig, choice: Choice) -> Iterator[Translation]:
+        iterator, first = iter(texts), 0
+        while window := list(islice(iterator, WINDOW)):
+            yield from in_order(self.translate_each(window, config, choice, first=first))
+            first += len(window)
+
+    def translate_each(
+        self, texts: Sequence["Text"], config: SearchConfig, choice: Choice = PLAIN, *, first: int = 0
+    ) -> Iterator[tuple[int, Translation]]:
         """Yield the place of each text and its translation as soon as it is done, in any order.
 
         Args:
             texts: As for ``translate``; held in memory together.
             config: Settings of the search.
+            choice: What else is asked of outputs.
+            first: Texts that came before; what is drawn for a text depends on its number.
         """
-        parts = [self._parts(text) for text in texts]
+        parts = [self._parts(text.source) for text in texts]
         owners = [i for i, own in enumerate(parts) for _ in own]
         missing = [len(own) for own in parts]
         found: dict[int, list[Hypothesis]] = {}
-        yield from ((i, Translation(texts[i], (_EMPTY,), 0, 1)) for i, own in enumerate(parts) if not own)
-        for place, hypotheses in self._search_each([part for own in parts for part in own], config):
+        yield from (
+            (i, Translation(texts[i].source, (_EMPTY,), 0, 1)) for i, own in enumerate(parts) if not own
+        )
+        sources = [
+            Source(part, first + i, texts[i].prefix if number == 0 else "")
+            for i, own in enumerate(parts)
+            for number, part in enumerate(own)
+        ]
+        for place, hypotheses in self._search_each(sources, config, choice):
             owner, found[place] = owners[place], hypotheses
             missing[owner] -= 1
             if not missing[owner]:
-                first = bisect_left(owners, owner)
-                own = [found.pop(first + i) for i in range(len(parts[owner]))]
-                yield owner, self._assemble(texts[owner], parts[owner], own, config)
+                start = bisect_left(owners, owner)
+                own = [found.pop(start + i) for i in range(len(parts[owner]))]
+                yield owner, self._assemble(texts[owner].source, parts[owner], own, config, choice)
 
     def attention(self, source: str, translation: Alternative | str) -> "Attention":
         """Return what happens in the model while it reads a source and writes a translation.
@@ -212,24 +287,42 @@ class Translator:
         return (ends or starts or [limit])[-1]
 
     def _search_each(
-        self, sources: list[list[int]], config: SearchConfig
+        self, sources: Sequence["Source"], config: SearchConfig, choice: Choice
     ) -> Iterator[tuple[int, list[Hypothesis]]]:
         """Yield the place of each source and its hypotheses."""
-        limits = [len(ids) + 1 + config.extra_length for ids in sources]
+        limits = [len(source.ids) + 1 + config.extra_length for source in sources]
         if self.bundle.config.model.positions in ("learned", "table"):
             limits = [min(limit, self.bundle.config.model.max_positions) for limit in limits]
-        whole = [[*ids, END] for ids in sources]
-        return self._searcher.search_each(whole, limits, config, before_batch=self._before_batch)
+        whole = [[*source.ids, END] for source in sources]
+        if choice.least_risk and choice.sampling is None:
+            config = replace(config, n_best=config.beam_size)
+        if choice.is_plain and len(self._searchers) == 1 and not any(source.prefix for source in sources):
+            return self._searchers[0].search_each(whole, limits, config, before_batch=self._before_batch)
+        from dragoman.decoder_search import DecoderSearch, Task
+
+        tasks = [
+            Task(ids, limit, source.key, source.prefix)
+            for ids, limit, source in zip(whole, limits, sources, strict=True)
+        ]
+        search = DecoderSearch(self._searchers, self._tokenizer)
+        return search.search_each(tasks, config, choice, self._before_batch)
 
     def _assemble(
-        self, text: str, parts: list[list[int]], found: list[list[Hypothesis]], config: SearchConfig
+        self,
+        text: str,
+        parts: list[list[int]],
+        found: list[list[Hypothesis]],
+        config: SearchConfig,
+        choice: Choice,
     ) -> Translation:
         """Return a translation from the hypotheses of its parts, at least one."""
         num_pieces = sum(map(len, parts)) + 1
+        alternatives = [self._ordered([self._alternative(one) for one in own], choice) for own in found]
         if len(parts) == 1:
-            alternatives = tuple(self._alternative(one) for one in found[0][: config.n_best])
-            return Translation(text, alternatives, num_pieces, 1)
-        bests = [self._alternative(hypotheses[0]) for hypotheses in found]
+            drawn = choice.sampling is not None and not choice.least_risk
+            kept = alternatives[0] if drawn else alternatives[0][: config.n_best]
+            return Translation(text, tuple(kept), num_pieces, 1)
+        bests = [own[0] for own in alternatives]
         starts = [self._tokenizer.pieces(part[:1])[0] for part in parts]
         joined = Alternative(
             "".join(
@@ -242,6 +335,18 @@ class Translator:
             all(best.finished for best in bests),
         )
         return Translation(text, (joined,), num_pieces, len(parts))
+
+    def _ordered(self, found: list[Alternative], choice: Choice) -> list[Alternative]:
+        """Return what was found as it is, or that of the least risk first."""
+        if not choice.least_risk or len(found) == 1:
+            return found
+        from dragoman.risk import by_expected_utility
+
+        likeliest = max(math.fsum(one.piece_scores) for one in found)
+        weights = [
+            1.0 if choice.sampling else math.exp(math.fsum(one.piece_scores) - likeliest) for one in found
+        ]
+        return [found[place] for place in by_expected_utility([one.text for one in found], weights)]
 
     def _alternative(self, hypothesis: Hypothesis) -> Alternative:
         return Alternative(

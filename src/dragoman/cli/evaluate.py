@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dragoman.cli.choice_options import ChoiceOptions, choice_options
 from dragoman.cli.evaluate_jobs import Job, Kind, choose_job
 from dragoman.cli.line_progress import line_progress
 from dragoman.cli.options import (
@@ -76,10 +77,12 @@ their brackets, as EVALB counts them with COLLINS.prm."""
     "--output", "-o", type=click.Path(path_type=Path), help="Keep the translations or trees in this file."
 )
 @search_options
+@choice_options
 @precision_option
 @device_options
 def command(
     *,
+    choices: ChoiceOptions,
     files: tuple[Path, ...],
     hypothesis: Path | None,
     baseline: Path | None,
@@ -118,6 +121,9 @@ def command(
             device=device,
             precision=precision,
             threads=threads,
+            shortlist=choices.shortlist or None,
+            choice=choices.choice(),
+            others=choices.ensemble,
         )
         for_trees = EvaluateParserOptions(
             constrained=not unconstrained,

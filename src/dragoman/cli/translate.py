@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dragoman.cli.choice_options import ChoiceOptions, choice_options
 from dragoman.cli.line_progress import line_progress
 from dragoman.cli.options import (
     device_options,
@@ -40,6 +41,13 @@ if TYPE_CHECKING:
 )
 @click.option("--scores", is_flag=True, help="In text: write score and tab before each translation.")
 @click.option(
+    "--prefix",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Line n of this file is how the translation of line n begins, to the letter; a blank one is free.",
+)
+@choice_options
+@click.option(
     "--order",
     type=click.Choice(["input", "any"]),
     default="input",
@@ -60,6 +68,8 @@ def command(
     format_name: "Format | None",
     scores: bool,
     order: str,
+    prefix: Path | None,
+    choices: ChoiceOptions,
     precision: str,
     device: str,
     threads: int | None,
@@ -74,28 +84,36 @@ def command(
     alternatives; moses is 'number ||| text ||| score', numbers from 0, one line for each alternative.
     """
     with StopSignals():
+        from dragoman.run.choices import check_choice
         from dragoman.run.formats import choose_format, format_translation
         from dragoman.run.output import check_output
-        from dragoman.run.translation import search_settings, translate_lines
+        from dragoman.run.translation import search_settings, translate_lines, with_prefixes
         from dragoman.run.windows import check_input, windows
         from dragoman.translator import WINDOW, Translator
 
-        chosen = choose_format(format_name, n_best, numbered=order == "any")
+        chosen = choose_format(format_name, choices.num_results(n_best), numbered=order == "any")
+        choice = choices.choice()
         num_lines = check_input(file)
         if output is not None:
             check_output(output, [file])
-        translator = Translator.load(model, device=device, precision=precision, threads=threads)
+        translator = Translator.load(
+            model, device=device, precision=precision, threads=threads, others=choices.ensemble
+        )
         tell_without_engine(device)
         changes = {
             "beam_size": beam_size,
             "length_penalty": length_penalty,
             "batch_tokens": batch_tokens,
             "n_best": n_best,
+            "shortlist": choices.shortlist or None,
         }
         config = search_settings(translator.config, changes)
+        check_choice(choice, config)
         shown = num_lines is not None and not (output is None and sys.stdout.isatty())
         with line_progress("translating", shown=shown) as advance, results_to(output) as results:
-            lines = translate_lines(translator, windows(file, WINDOW), config, warn, ordered=order == "input")
+            texts = with_prefixes(windows(file, WINDOW), prefix)
+            ordered = order == "input"
+            lines = translate_lines(translator, texts, config, warn, choice=choice, ordered=ordered)
             for done, (number, one) in enumerate(lines, start=1):
                 results.write(format_translation(one, number, chosen, scores=scores))
                 results.flush()

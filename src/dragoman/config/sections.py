@@ -243,6 +243,9 @@ class SearchConfig:
     batch_tokens: Count = 4_096
     """Source positions translated at once."""
 
+    shortlist: bool = False
+    """Whether only likely translations of the pieces of a source may come: faster; needs the engine."""
+
     @model_validator(mode="after")
     def _n_best_fits(self) -> "SearchConfig":
         if self.n_best > self.beam_size:

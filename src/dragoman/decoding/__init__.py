@@ -2,15 +2,13 @@
 
 ``EnsembleDecoder``, ``PrefixDecoder`` and ``ForbiddingDecoder`` are decoders that any search can ask.
 ``sample`` and ``search_diversely`` ask any decoder, as ``dragoman.search.search`` does.
-``by_expected_utility`` chooses among texts.
 """
 
 from dragoman.decoding.diverse import search_diversely
 from dragoman.decoding.ensemble import EnsembleDecoder
 from dragoman.decoding.forbidden import Forbidden, ForbiddingDecoder
 from dragoman.decoding.prefix import PieceTable, Prefix, PrefixDecoder
-from dragoman.decoding.risk import by_expected_utility
-from dragoman.decoding.sampling import Draws, Sampling, sample
+from dragoman.decoding.sampling import Draws, sample
 
 __all__ = [
     "Draws",
@@ -20,8 +18,6 @@ __all__ = [
     "PieceTable",
     "Prefix",
     "PrefixDecoder",
-    "Sampling",
-    "by_expected_utility",
     "sample",
     "search_diversely",
 ]

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from dragoman.choice import Sampling
 from dragoman.config import SearchConfig
 from dragoman.hypothesis import Hypothesis
 from dragoman.search import Decoder, length_penalty
@@ -19,44 +20,6 @@ from dragoman.search.beam import largest
 
 _FIRST_CANDIDATES = 128
 """So many of the likeliest tokens are ordered at first; more only where a draw falls outside them."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sampling:
-    """How outputs are drawn. Defaults are the model's own probabilities.
-
-    Source: Fan et al. (2018) for ``top_k``; Holtzman et al. (2020), §3.1, for ``top_p``.
-
-    Raises:
-        ValueError: A number is outside its range.
-    """
-
-    count: int = 1
-    """Samples of each sentence, drawn independently."""
-
-    temperature: float = 1.0
-    """Log-probabilities are divided by it; above 0, and below 1 for what is likelier."""
-
-    top_k: int = 0
-    """Only so many of the likeliest tokens are drawn from; 0 is all."""
-
-    top_p: float = 1.0
-    """Only the likeliest tokens that together reach this probability are drawn from; 1 is all."""
-
-    seed: int = 0
-    """Start of the random choice, below 2^64."""
-
-    def __post_init__(self) -> None:
-        rules = {
-            "count": (self.count >= 1, "1 or more"),
-            "temperature": (0.0 < self.temperature < math.inf, "above 0"),
-            "top_k": (self.top_k >= 0, "0 or more"),
-            "top_p": (0.0 < self.top_p <= 1.0, "above 0 and at most 1"),
-            "seed": (0 <= self.seed < 2**64, "0 or more and below 2^64"),
-        }
-        for name, (kept, rule) in rules.items():
-            if not kept:
-                raise ValueError(f"{name} is {getattr(self, name)}; it must be {rule}")
 
 
 class Draws(NamedTuple):

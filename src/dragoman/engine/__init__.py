@@ -5,6 +5,18 @@ It imports no torch. Beside it stands the readable form: ``dragoman.model`` with
 
 from dragoman.engine.engine import Engine
 from dragoman.engine.library import HINT, engine_name, is_there, missing_notice
+from dragoman.engine.packed import pack, packed_path, read_engine
 from dragoman.engine.packing import PRECISIONS, Precision
 
-__all__ = ["HINT", "PRECISIONS", "Engine", "Precision", "engine_name", "is_there", "missing_notice"]
+__all__ = [
+    "HINT",
+    "PRECISIONS",
+    "Engine",
+    "Precision",
+    "engine_name",
+    "is_there",
+    "missing_notice",
+    "pack",
+    "packed_path",
+    "read_engine",
+]

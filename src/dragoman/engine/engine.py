@@ -1,8 +1,8 @@
 """Sources in, hypotheses out, as ids; the model and its search are native."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from threading import Lock
 
 import numpy as np
 import numpy.typing as npt
@@ -11,10 +11,10 @@ from dragoman.config import ModelConfig, SearchConfig
 from dragoman.engine import packing
 from dragoman.engine.channel import FoundSource, results_of
 from dragoman.engine.library import Positions, fault, library
-from dragoman.engine.packing import Floats, Precision
+from dragoman.engine.packing import Floats, Part, Precision
 from dragoman.errors import EngineError
-from dragoman.model_files import Outline
 from dragoman.text.ids import END
+from dragoman.text.lexicon import Lexicon
 
 _ACTIVATIONS = {"relu": 1, "gelu": 2, "swish": 3}
 
@@ -30,29 +30,30 @@ class Engine:
 
     Args:
         config: Of the model.
-        tensors: Its weights in float32, by name.
-        precision: ``float32``; or what weights and activations are rounded to, ``bfloat16`` or ``int8``.
-        impossible: Ids that are never produced, besides padding.
+        parts: All its parts, as ``packing.parts`` gives them.
+        tables: The tensors of learned or stored positions, by name.
         workers: Threads that share the sources.
+        lexicon: Returns what may come of each piece; asked once, by the first search with a shortlist.
 
     Raises:
-        EngineError: The native library is missing, or the weights do not fit.
+        EngineError: The native library is missing, or the parts do not fit.
     """
 
     def __init__(
         self,
         config: ModelConfig,
-        tensors: Mapping[str, Floats],
-        precision: Precision,
-        impossible: Sequence[int],
+        parts: Iterable[tuple[str, Part]],
+        tables: Mapping[str, Floats],
         *,
         workers: int = 1,
+        lexicon: Callable[[], Lexicon] | None = None,
     ) -> None:
         self.workers = workers
+        self._lexicon = lexicon
+        self._lock = Lock()
         self.config = config
-        self.precision = precision
-        self._tables = {name: tensors[name] for name in tensors if name.endswith("positions.table_TD")}
-        self._positions = packing.positions(0, config, self._tables)
+        self._tables = tables
+        self._positions = packing.positions(0, config, tables)
         numbers = np.array(
             [
                 config.d_model,
@@ -69,24 +70,33 @@ class Engine:
         )
         self._library = library()
         self.handle = self._library.dragoman_model(numbers.ctypes.data, config.norm_epsilon)
-        for name, (matrix_OI, bias_O) in packing.matrices(tensors, config):
-            self._add_matrix(name, matrix_OI, bias_O)
-        for name, vector in packing.vectors(tensors, config, impossible).items():
-            held = np.ascontiguousarray(vector, np.float32)
-            self._check(
-                self._library.dragoman_add_vector(self.handle, name.encode(), held.ctypes.data, held.size)
-            )
+        for name, part in parts:
+            self._add(name, part)
         self._check(self._library.dragoman_connect(self.handle))
 
     @classmethod
-    def of(cls, outline: Outline, precision: Precision, workers: int) -> "Engine":
-        """Return the engine of a model folder.
+    def of_weights(
+        cls,
+        config: ModelConfig,
+        tensors: Mapping[str, Floats],
+        precision: Precision,
+        impossible: Sequence[int],
+        *,
+        workers: int = 1,
+        lexicon: Callable[[], Lexicon] | None = None,
+    ) -> "Engine":
+        """Return the engine of a model.
 
-        Raises:
-            BundleError: The weights are missing, damaged, or do not fit.
+        Args:
+            config: Of the model.
+            tensors: Its weights in float32, by name.
+            precision: ``float32``; or what weights and activations are rounded to, ``bfloat16`` or ``int8``.
+            impossible: Ids that are never produced, besides padding.
+            workers: Threads that share the sources.
+            lexicon: Returns what may come of each piece.
         """
-        impossible = outline.tokenizer.impossible
-        return cls(outline.config.model, outline.arrays(), precision, impossible, workers=workers)
+        parts = packing.parts(tensors, config, precision, impossible)
+        return cls(config, parts, packing.tables(tensors), workers=workers, lexicon=lexicon)
 
     def __getstate__(self) -> None:
         raise TypeError("an Engine cannot be copied or pickled; read the model again where it is needed")
@@ -95,34 +105,47 @@ class Engine:
         if getattr(self, "handle", None):
             self._library.dragoman_free_model(self.handle)
 
-    def _add_matrix(self, name: str, matrix_OI: Floats, bias_O: Floats | None) -> None:
-        weights: npt.NDArray[Any]
-        scale = None
-        if self.precision == "int8":
-            weights, scale = packing.quantized(matrix_OI)
-        elif self.precision == "bfloat16":
-            weights = packing.halved(matrix_OI)
+    def _add(self, name: str, part: Part) -> None:
+        values, scale, bias = (None if one is None else np.ascontiguousarray(one) for one in part)
+        assert values is not None
+        if values.ndim == 1:
+            code = self._library.dragoman_add_vector(
+                self.handle, name.encode(), values.ctypes.data, values.size
+            )
         else:
-            weights = np.ascontiguousarray(matrix_OI, np.float32)
-        bias = None if bias_O is None else np.ascontiguousarray(bias_O, np.float32)
-        shape = np.array([packing.PRECISIONS.index(self.precision), *weights.shape], np.intc)
-        self._check(
-            self._library.dragoman_add_matrix(
+            shape = np.array([packing.KINDS.index(values.dtype), *values.shape], np.intc)
+            code = self._library.dragoman_add_matrix(
                 self.handle,
                 name.encode(),
                 shape.ctypes.data,
-                weights.ctypes.data,
+                values.ctypes.data,
                 None if scale is None else scale.ctypes.data,
                 None if bias is None else bias.ctypes.data,
             )
-        )
+        self._check(code)
+
+    def _need_shortlist(self) -> None:
+        """Give the shortlist to the native model, unless it has it."""
+        with self._lock:
+            if self._lexicon is None:
+                return
+            starts, targets, frequent = (np.ascontiguousarray(part, np.intc) for part in self._lexicon())
+            num_pieces = self.config.source_vocabulary_size or self.config.vocabulary_size
+            if len(starts) != num_pieces + 1:
+                raise EngineError(
+                    f"the shortlist is of {len(starts) - 1:,} pieces, the model has {num_pieces:,}",
+                    hint="count it again with 'dragoman pack', which takes pairs of texts",
+                )
+            counts = np.array([len(targets), len(frequent)], np.intc)
+            arrays = (starts, targets, frequent, counts)
+            self._check(
+                self._library.dragoman_add_shortlist(self.handle, *(part.ctypes.data for part in arrays))
+            )
+            self._lexicon = None
 
     def _check(self, code: int) -> None:
         if code:
-            raise EngineError(
-                f"the engine cannot take this model at {self.precision}: {fault()}",
-                hint="leave the precision out",
-            )
+            raise EngineError(f"the engine cannot take this model: {fault()}")
 
     def search_each(
         self,
@@ -145,11 +168,13 @@ class Engine:
         """
         if not sources:
             return
+        if config.shortlist:
+            self._need_shortlist()
         tokens = np.fromiter(chain(*sources), np.intc)
         lengths = np.array([len(source) for source in sources], np.intc)
         limit = np.array(limits, np.intc)
         positions = self.positions_up_to(int(max(lengths.max(), limit.max())))
-        numbers = np.array([config.beam_size, config.n_best, END], np.intc)
+        numbers = np.array([config.beam_size, config.n_best, END, config.shortlist], np.intc)
         batch = np.array([MOST_ROWS, config.batch_tokens, self.workers], np.intc)
 
         def search_natively(channel: int) -> int:

@@ -28,6 +28,7 @@ _FUNCTIONS: dict[str, tuple[type | None, list[type]]] = {
     "dragoman_free_model": (None, [c_void_p]),
     "dragoman_add_matrix": (c_int, [c_void_p, c_char_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "dragoman_add_vector": (c_int, [c_void_p, c_char_p, c_void_p, c_int]),
+    "dragoman_add_shortlist": (c_int, [c_void_p] * 5),
     "dragoman_connect": (c_int, [c_void_p]),
     "dragoman_channel": (c_void_p, []),
     "dragoman_free_channel": (None, [c_void_p]),

@@ -5,7 +5,7 @@ Letters of shapes: O outputs, I inputs, V vocabulary.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,9 @@ from dragoman.config import ModelConfig
 Precision = Literal["float32", "bfloat16", "int8"]
 
 PRECISIONS: Sequence[Precision] = ("float32", "bfloat16", "int8")
+
+KINDS: Sequence[npt.DTypeLike] = ("float32", "uint16", "int8")
+"""Types of the numbers of matrices, in the order of ``PRECISIONS``."""
 
 Floats = npt.NDArray[np.float32]
 
@@ -29,18 +32,21 @@ class Weights(NamedTuple):
     bias_O: Floats | None = None
 
 
-class Packed(NamedTuple):
-    """A matrix as bytes, each row with a scale: weight = byte · scale."""
+class Part(NamedTuple):
+    """A part of a model as the engine takes it: a vector, or a matrix that may be rounded."""
 
-    byte_OI: npt.NDArray[np.int8]
-    scale_O: Floats
+    values: npt.NDArray[Any]
+    """float32; or bytes, of which weight = byte · scale; or the upper halves of the bits of float32."""
+
+    scale_O: Floats | None = None
+    bias_O: Floats | None = None
 
 
-def quantized(weight_OI: Floats) -> Packed:
-    """Return weights rounded to 8 bits, each output with a scale of its own."""
+def quantized(weight_OI: Floats) -> tuple[npt.NDArray[np.int8], Floats]:
+    """Return weights rounded to 8 bits, and the scale of each output."""
     most_O = np.abs(weight_OI).max(axis=1)
     scale_O = np.where(most_O > _LEAST, most_O / 127, 1).astype(np.float32)
-    return Packed(np.rint(weight_OI / scale_O[:, None]).astype(np.int8), scale_O)
+    return np.rint(weight_OI / scale_O[:, None]).astype(np.int8), scale_O
 
 
 _LEAST = 1e-30
@@ -92,6 +98,27 @@ def halved(weight_OI: Floats) -> npt.NDArray[np.uint16]:
     """Return the bits of weights rounded to bfloat16: to the nearest, or to the even one of two."""
     bits_OI = np.ascontiguousarray(weight_OI, np.float32).view(np.uint32)
     return ((bits_OI + 0x7FFF + (bits_OI >> 16 & 1)) >> 16).astype(np.uint16)
+
+
+def parts(
+    tensors: Mapping[str, Floats], config: ModelConfig, precision: Precision, impossible: Sequence[int]
+) -> Iterator[tuple[str, Part]]:
+    """Yield the parts of a model by the engine's names, one after the other to save memory.
+
+    Args:
+        tensors: Weights in float32, by the model's own names.
+        config: Of the model.
+        precision: What matrices are rounded to.
+        impossible: Ids that are never produced; they take part in the softmax all the same.
+    """
+    for name, (matrix_OI, bias_O) in matrices(tensors, config):
+        if precision == "int8":
+            byte_OI, scale_O = quantized(matrix_OI)
+            yield name, Part(byte_OI, scale_O, bias_O)
+        else:
+            yield name, Part(halved(matrix_OI) if precision == "bfloat16" else matrix_OI, None, bias_O)
+    for name, vector in vectors(tensors, config, impossible).items():
+        yield name, Part(vector)
 
 
 def matrices(tensors: Mapping[str, Floats], config: ModelConfig) -> Iterator[tuple[str, Weights]]:
@@ -176,6 +203,11 @@ def vectors(
     hidden_V[list(impossible)] = -np.inf
     found["hidden"] = hidden_V
     return found
+
+
+def tables(tensors: Mapping[str, Floats]) -> dict[str, Floats]:
+    """Return the tensors of learned or stored positions."""
+    return {name: tensors[name] for name in tensors if name.endswith("positions.table_TD")}
 
 
 class Positions(NamedTuple):

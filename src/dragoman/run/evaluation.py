@@ -5,14 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dragoman.choice import PLAIN, Choice
 from dragoman.config import SearchConfig
 from dragoman.errors import CorpusError, ScoreError, UsageError
 from dragoman.evaluate import Comparison, Score, Scores, compare, paper_bleu, score
+from dragoman.run.choices import check_choice
 from dragoman.run.formats import one_line
 from dragoman.run.output import check_output, whole_file
 from dragoman.run.translation import search_settings, translate_lines
 from dragoman.text import STANDARD_INPUT, Corpus, Pair, display_name, read_lines
-from dragoman.translator import WINDOW, Translator
+from dragoman.translator import WINDOW, Text, Translator
 
 File = Path | str
 
@@ -42,6 +44,12 @@ class EvaluateOptions:
     """``float32``, or on a processor ``bfloat16`` or ``int8``; ``auto`` is float32."""
     threads: int | None = None
     """Of the processor; left out, all that there are."""
+    shortlist: bool | None = None
+    """Whether only likely translations of the pieces of a source may come; left out, the model's own."""
+    choice: Choice = PLAIN
+    """What else is asked of outputs."""
+    others: Sequence[File] = ()
+    """Models that translate together with this one."""
 
 
 @dataclass(frozen=True)
@@ -102,8 +110,9 @@ def evaluate(
     config = _search_config(translator.config, options)
     hypotheses: list[str] = []
     num_cut = 0
-    windows = [sources[i : i + WINDOW] for i in range(0, len(sources), WINDOW)]
-    for number, one in translate_lines(translator, windows, config, notice):
+    check_choice(options.choice, config)
+    windows = [list(map(Text, sources[i : i + WINDOW])) for i in range(0, len(sources), WINDOW)]
+    for number, one in translate_lines(translator, windows, config, notice, choice=options.choice):
         hypotheses.append(one_line(one.text))
         num_cut += not one.alternatives[0].finished
         translated(number, len(sources))
@@ -117,7 +126,13 @@ def evaluate(
 
 
 def _load(model: File, options: EvaluateOptions) -> Translator:
-    return Translator.load(model, device=options.device, precision=options.precision, threads=options.threads)
+    return Translator.load(
+        model,
+        device=options.device,
+        precision=options.precision,
+        threads=options.threads,
+        others=options.others,
+    )
 
 
 def evaluate_outputs(
@@ -217,5 +232,6 @@ def _search_config(own: SearchConfig, options: EvaluateOptions) -> SearchConfig:
         "length_penalty": options.length_penalty,
         "batch_tokens": options.batch_tokens,
         "n_best": 1,
+        "shortlist": options.shortlist,
     }
     return search_settings(own, changes)

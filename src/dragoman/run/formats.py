@@ -11,21 +11,21 @@ Format = Literal["text", "jsonl", "moses"]
 _BARS, _ESCAPED_BARS = "|||", "&#124;&#124;&#124;"
 
 
-def choose_format(wanted: Format | None, n_best: int | None, *, numbered: bool = False) -> Format:
+def choose_format(wanted: Format | None, num_results: int, *, numbered: bool = False) -> Format:
     """Return how to write: as wanted, else text, or Moses's form where there are several translations.
 
     Args:
         wanted: The format that was asked for, if one was.
-        n_best: Translations of each line, if that was said.
+        num_results: Translations of each line.
         numbered: Whether lines come in any order, so that each must tell its number.
 
     Raises:
         UsageError: Several translations of each line, or lines in any order, are to be written as text.
     """
-    several = n_best is not None and n_best > 1
+    several = num_results > 1
     if several and wanted == "text":
         raise UsageError(
-            f"--n-best {n_best} and --format text: text has one line for each line of the input",
+            f"{num_results} translations of each line and --format text: text has one for each",
             hint="use --format moses or --format jsonl",
         )
     chosen = wanted or ("moses" if several else "text")

@@ -2,13 +2,17 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
+from pathlib import Path
 
 from pydantic import ValidationError
 
+from dragoman.choice import PLAIN, Choice
 from dragoman.config import SearchConfig, explain
-from dragoman.errors import UsageError
+from dragoman.errors import CorpusError, UsageError
 from dragoman.searchers import in_order
-from dragoman.translator import Translation, Translator
+from dragoman.text import read_lines
+from dragoman.translator import Text, Translation, Translator
 
 NumberedTranslation = tuple[int, Translation]
 """The number of a line, from 1, and its translation."""
@@ -44,12 +48,45 @@ def search_settings(own: SearchConfig, changes: Mapping[str, float | None]) -> S
     )
 
 
+def with_prefixes(windows: Iterable[Sequence[str]], file: Path | None) -> Iterator[list[Text]]:
+    """Yield windows with what the translation of each line begins with.
+
+    Args:
+        windows: Lines that are translated together.
+        file: Line n is how the translation of line n begins; None leaves all free.
+
+    Raises:
+        CorpusError: The file cannot be read, or has another number of lines.
+    """
+    if file is None:
+        yield from ([Text(line) for line in window] for window in windows)
+        return
+    prefixes, num_lines = read_lines(file), 0
+    for window in windows:
+        own = list(islice(prefixes, len(window)))
+        num_lines += len(window)
+        if len(own) < len(window):
+            missing = len(window) - len(own)
+            raise _unequal(file, f"{num_lines - missing:,} lines and the input has {num_lines:,} or more")
+        yield list(map(Text, window, own))
+    if next(prefixes, None) is not None:
+        raise _unequal(file, f"more lines than the {num_lines:,} of the input")
+
+
+def _unequal(file: Path, counts: str) -> CorpusError:
+    return CorpusError(
+        f"{file} has {counts}; line n is how the translation of line n begins",
+        hint="leave a line blank where the translation may begin as it likes",
+    )
+
+
 def translate_lines(
     translator: Translator,
-    windows: Iterable[Sequence[str]],
+    windows: Iterable[Sequence[Text]],
     config: SearchConfig,
     notice: Callable[[str], None],
     *,
+    choice: Choice = PLAIN,
     ordered: bool = True,
 ) -> Iterator[NumberedTranslation]:
     """Yield the translation of each line with its number, as soon as it and those before it are done.
@@ -59,12 +96,13 @@ def translate_lines(
         windows: Lines that are translated together.
         config: Settings of the search.
         notice: Is told of each line that was translated in parts and, at the end, of cut outputs.
+        choice: What else is asked of outputs.
         ordered: Whether a line waits for those before it; else any line of a window that is done is next.
     """
     first, num_cut = 1, 0
     first_cut: list[int] = []
     for window in windows:
-        found = translator.translate_each(window, config)
+        found = translator.translate_each(window, config, choice, first=first - 1)
         for place, translation in enumerate(in_order(found)) if ordered else found:
             number = first + place
             if translation.num_parts > 1:

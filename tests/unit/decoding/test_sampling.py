@@ -8,8 +8,9 @@ import pytest
 import torch
 
 from decoding_tables import run_samples
+from dragoman.choice import Sampling
 from dragoman.config import SearchConfig
-from dragoman.decoding import Draws, Sampling, sample
+from dragoman.decoding import Draws, sample
 from dragoman.decoding.sampling import _draw
 from search_tables import END, START, TableDecoder, first_order, random_table, run, score, token_scores
 

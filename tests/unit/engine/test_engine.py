@@ -60,7 +60,7 @@ def arrays(model: Transformer) -> dict[str, Any]:
 
 
 def engine(model: Transformer, precision: Precision = "float32", workers: int = 1) -> Engine:
-    return Engine(model.config, arrays(model), precision, [UNKNOWN], workers=workers)
+    return Engine.of_weights(model.config, arrays(model), precision, [UNKNOWN], workers=workers)
 
 
 def sources(model: Transformer) -> list[list[int]]:
@@ -287,7 +287,7 @@ def test_weights_that_do_not_fit_are_refused() -> None:
     model = tiny_model(3, torch.float32)
     wrong = arrays(model) | {"encoder.0.feed_forward.inner.weight": np.zeros((3, 16), np.float32)}
     with pytest.raises(EngineError, match=r"encoder\.0\.inner has another shape"):
-        Engine(model.config, wrong, "float32", [UNKNOWN])
+        Engine.of_weights(model.config, wrong, "float32", [UNKNOWN])
 
 
 def test_tokens_outside_the_vocabulary_are_refused() -> None:

@@ -107,6 +107,18 @@ int dragoman_add_vector(void* model, const char* name, const float* values, int 
         1);
 }
 
+// Starts: one more than source tokens. Counts: of the targets, and of those that always may come.
+int dragoman_add_shortlist(void* model, const int* starts, const int* targets, const int* always, const int* counts) {
+    return guarded(
+        [&] {
+            Model& known = *static_cast<Model*>(model);
+            const int* last = starts + known.settings.source_vocabulary + 1;
+            known.add_shortlist({{starts, last}, {targets, targets + counts[0]}, {always, always + counts[1]}});
+            return 0;
+        },
+        1);
+}
+
 int dragoman_connect(void* model) {
     return guarded(
         [&] {
@@ -142,7 +154,10 @@ int dragoman_translate(const void* model, const int* tokens, const int* lengths,
     const int code = guarded(
         [&] {
             const Model& known = *static_cast<const Model*>(model);
-            const SearchSettings settings{search_numbers[0], search_numbers[1], search_numbers[2], alpha};
+            const SearchSettings settings{search_numbers[0], search_numbers[1], search_numbers[2], alpha,
+                                          search_numbers[3] != 0};
+            if (settings.shortlist && known.shortlist.starts.empty())
+                throw std::invalid_argument("the model has no shortlist");
             std::vector<Job> jobs;
             check_sources(known, tokens, lengths, count);
             for (int i = 0; i < count; ++i) {

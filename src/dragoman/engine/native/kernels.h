@@ -4,6 +4,7 @@
 // with it. So what is found for a sentence does not depend on its neighbours, not even in the last bit.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace dragoman {
@@ -32,6 +33,8 @@ struct Rows {
     const uint8_t* bytes;
     const float* scale;  // of each row's bytes
     int count;
+
+    Rows part(int first, int number, int width) const;  // some of the rows, each of this width
 };
 
 // The best outputs of a row so far, best first, and what is needed for the softmax.
@@ -88,5 +91,12 @@ int use_kernels(const char* name);  // chooses another one by name; 0 if this pr
 void best_of_row(const float* log_probability, int width, int count, Best& best);  // of what is a softmax already
 
 inline int padded_to(int number, int unit) { return (number + unit - 1) / unit * unit; }
+
+inline Rows Rows::part(int first, int number, int width) const {
+    const auto place = [first](int row_width) { return static_cast<size_t>(first) * row_width; };
+    return {values + place(width), halves == nullptr ? nullptr : halves + place(padded_to(width, PAIR)),
+            bytes == nullptr ? nullptr : bytes + place(padded_to(width, GROUP)),
+            scale == nullptr ? nullptr : scale + first, number};
+}
 
 }  // namespace dragoman

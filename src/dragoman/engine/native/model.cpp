@@ -40,6 +40,56 @@ static T* laid(const T* from, const Matrix& m, int unit, Buffer<T>& buffer) {
     return to;
 }
 
+// The place of an output's first number.
+static size_t place_of(const Matrix& m, int unit, int output) {
+    return static_cast<size_t>(output / PANEL) * m.groups * unit * PANEL + output % PANEL * unit;
+}
+
+static int unit_of(const Matrix& m) { return m.bytes != nullptr ? GROUP : m.halves != nullptr ? PAIR : 1; }
+
+// Lays some outputs of a matrix as a matrix of their own.
+template <class T>
+static T* chosen(const T* from, const Matrix& m, const std::vector<int>& outputs, const Matrix& made, Buffer<T>& buffer) {
+    const int unit = unit_of(m);
+    const size_t count = static_cast<size_t>(made.panels) * PANEL * m.groups * unit;
+    T* to = buffer.sized(count);
+    std::fill_n(to, count, T());
+    for (size_t i = 0; i < outputs.size(); ++i) {
+        const T* read = from + place_of(m, unit, outputs[i]);
+        T* written = to + place_of(made, unit, static_cast<int>(i));
+        for (int group = 0; group < m.groups; ++group, read += unit * PANEL, written += unit * PANEL)
+            std::copy_n(read, unit, written);
+    }
+    return to;
+}
+
+PackedMatrix::PackedMatrix(const PackedMatrix& from, const std::vector<int>& outputs) {
+    const Matrix& m = from.matrix;
+    matrix.inputs = m.inputs;
+    matrix.groups = m.groups;
+    matrix.outputs = static_cast<int>(outputs.size());
+    matrix.panels = (matrix.outputs + PANEL - 1) / PANEL;
+    const int padded = matrix.panels * PANEL;
+    float* biases = bias_.sized(padded);
+    std::fill_n(biases, padded, -INFINITY);
+    for (int i = 0; i < matrix.outputs; ++i) biases[i] = m.bias[outputs[i]];
+    matrix.bias = biases;
+    if (m.bytes != nullptr) {
+        float* scales = scale_.sized(padded);
+        int32_t* offsets = offset_.sized(padded);
+        std::fill_n(scales, padded, 0.0f);
+        std::fill_n(offsets, padded, 0);
+        for (int i = 0; i < matrix.outputs; ++i) scales[i] = m.scale[outputs[i]], offsets[i] = m.offset[outputs[i]];
+        matrix.scale = scales;
+        matrix.offset = offsets;
+        matrix.bytes = chosen(m.bytes, m, outputs, matrix, bytes_);
+    } else if (m.halves != nullptr) {
+        matrix.halves = chosen(m.halves, m, outputs, matrix, halves_);
+    } else {
+        matrix.floats = chosen(m.floats, m, outputs, matrix, floats_);
+    }
+}
+
 void PackedMatrix::pack_floats(const float* from) { matrix.floats = laid(from, matrix, 1, floats_); }
 
 void PackedMatrix::pack_halves(const uint16_t* from) { matrix.halves = laid(from, matrix, PAIR, halves_); }
@@ -60,8 +110,8 @@ void PackedMatrix::pack_bytes(const int8_t* from, const float* scale) {
 
 void PackedMatrix::row(int output, float factor, float* to) const {
     const Matrix& m = matrix;
-    const int unit = m.bytes != nullptr ? GROUP : m.halves != nullptr ? PAIR : 1;
-    const size_t first = static_cast<size_t>(output / PANEL) * m.groups * unit * PANEL + output % PANEL * unit;
+    const int unit = unit_of(m);
+    const size_t first = place_of(m, unit, output);
     if (m.bytes != nullptr) factor *= m.scale[output];
     for (int k = 0; k < m.inputs; ++k) {
         const size_t place = first + static_cast<size_t>(k / unit) * unit * PANEL + k % unit;
@@ -86,6 +136,27 @@ void Model::add_matrix(const std::string& name, std::unique_ptr<PackedMatrix> ma
 
 void Model::add_vector(const std::string& name, const float* values, int count) {
     vectors_[name].assign(values, values + count);
+}
+
+void Model::add_shortlist(Shortlist added) {
+    const auto outside = [this](int token) { return token < 0 || token >= settings.vocabulary; };
+    if (static_cast<int>(added.starts.size()) != settings.source_vocabulary + 1 || added.starts.front() != 0 ||
+        added.starts.back() != static_cast<int>(added.targets.size()) ||
+        !std::is_sorted(added.starts.begin(), added.starts.end()))
+        throw std::invalid_argument("the shortlist is not one of this vocabulary");
+    if (std::any_of(added.targets.begin(), added.targets.end(), outside) ||
+        std::any_of(added.always.begin(), added.always.end(), outside))
+        throw std::invalid_argument("a token of the shortlist is not in the vocabulary");
+    shortlist = std::move(added);
+}
+
+std::vector<int> Shortlist::of(const int* tokens, int length) const {
+    std::vector<int> found = always;
+    for (int i = 0; i < length; ++i)
+        found.insert(found.end(), targets.begin() + starts[tokens[i]], targets.begin() + starts[tokens[i] + 1]);
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
 }
 
 const PackedMatrix* Model::need(const std::string& name, int outputs, int inputs) const {

@@ -42,6 +42,7 @@ class PackedMatrix {
     // Weights (outputs × inputs) in float, in bfloat16, or as bytes with a scale for each output; a bias may be missing.
     enum Kind { FLOATS = 0, HALVES = 1, BYTES = 2 };
     PackedMatrix(Kind kind, const void* weights, const float* scale, const float* bias, int outputs, int inputs);
+    PackedMatrix(const PackedMatrix& from, const std::vector<int>& outputs);  // some outputs of a matrix
     void row(int output, float factor, float* to) const;  // to = factor · row of W
     Matrix matrix;
 
@@ -59,6 +60,13 @@ struct Settings {
     int d_model, d_ff, num_encoder_layers, num_decoder_layers, vocabulary, source_vocabulary, pre_norm, activation;
     Heads heads;
     float epsilon;
+};
+
+// Which outputs may come of a source: those of each of its tokens, and those that always may.
+struct Shortlist {
+    std::vector<int> starts, targets;  // targets[starts[t]] to targets[starts[t + 1] - 1] are those of token t
+    std::vector<int> always;
+    std::vector<int> of(const int* tokens, int length) const;  // in ascending order
 };
 
 struct Norm {
@@ -80,6 +88,7 @@ class Model {
     explicit Model(const Settings& settings) : settings(settings) {}
     void add_matrix(const std::string& name, std::unique_ptr<PackedMatrix> matrix);
     void add_vector(const std::string& name, const float* values, int count);
+    void add_shortlist(Shortlist shortlist);
     void connect();  // finds all that it needs; throws std::invalid_argument if a part is missing or misshapen
 
     const Settings settings;
@@ -88,6 +97,7 @@ class Model {
     Norm encoder_norm{}, decoder_norm{};
     const PackedMatrix *source_embedding = nullptr, *embedding = nullptr, *projection = nullptr;
     const float* hidden = nullptr;  // -inf at outputs that are no candidates
+    Shortlist shortlist;            // empty where there is none
 
     int keys() const { return settings.heads.key_size(); }
     int values() const { return settings.heads.value_size(); }

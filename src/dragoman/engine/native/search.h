@@ -11,6 +11,7 @@ namespace dragoman {
 struct SearchSettings {
     int beam_size, n_best, end;
     double alpha;
+    bool shortlist = false;  // whether only what is on the model's shortlist may come
 
     int num_candidates() const { return beam_size == 1 ? 1 : 2 * beam_size; }
     double penalty(int length) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <exception>
 #include <system_error>
 #include <thread>
@@ -35,12 +36,32 @@ class Pool {
     std::vector<float*> free_;
 };
 
+// What may come of a source, and the weights for it.
+struct Candidates {
+    Candidates(const Model& model, const int* source, int length)
+        : tokens(model.shortlist.of(source, length)), matrix(*model.projection, tokens),
+          hidden(static_cast<size_t>(matrix.matrix.panels) * PANEL) {
+        for (size_t i = 0; i < tokens.size(); ++i) hidden[i] = model.hidden[tokens[i]];
+    }
+    // The best of some rows, as ids of the vocabulary.
+    void best(const Rows& rows, int count, Best* found) const {
+        kernels().best(matrix.matrix, rows, hidden.data(), count, found);
+        for (int row = 0; row < rows.count; ++row)
+            for (int i = 0; i < count && found[row].value[i] > -INFINITY; ++i)
+                found[row].token[i] = tokens[found[row].token[i]];
+    }
+    std::vector<int> tokens;
+    PackedMatrix matrix;
+    std::vector<float> hidden;
+};
+
 // A source that is being translated.
 struct Active {
     Active(int job, const SearchSettings& settings, int start, int limit) : job(job), search(settings, start, limit) {}
     int job;
     Search search;
     MemoryOfSource memory;
+    std::unique_ptr<Candidates> candidates;  // where there is a shortlist
     std::vector<float*> blocks;
     std::vector<std::vector<const float*>> paths;  // of the live hypotheses, the nodes of their tokens
 };
@@ -65,8 +86,7 @@ class Run {
             for (auto& one : active) add_rows(*one, pool, rows);
             worker.step(rows);
             best.sized(rows.size(), settings_.num_candidates());
-            kernels().best(model_.projection->matrix, worker.output(), model_.hidden, settings_.num_candidates(),
-                           best.data());
+            find_best(worker.output(), active, best.data());
             advance(active, best.data(), pool);
         }
     }
@@ -97,7 +117,11 @@ class Run {
                 ++next_;
             }
         }
-        if (!entering.empty()) worker.encode(entering);
+        if (entering.empty()) return;
+        worker.encode(entering);
+        for (auto& one : active)
+            if (settings_.shortlist && one->candidates == nullptr)
+                one->candidates = std::make_unique<Candidates>(model_, jobs_[one->job].tokens, jobs_[one->job].length);
     }
 
     void add_rows(Active& one, Pool& pool, std::vector<Row>& rows) {
@@ -110,6 +134,20 @@ class Run {
             float* node = first + i * model_.node_size();
             one.paths[i].push_back(node);
             rows.push_back({&one.memory, live[i].token, position, node, one.paths[i].data()});
+        }
+    }
+
+    void find_best(const Rows& rows, const std::vector<std::unique_ptr<Active>>& active, Best* best) const {
+        const int count = settings_.num_candidates();
+        if (!settings_.shortlist) {
+            kernels().best(model_.projection->matrix, rows, model_.hidden, count, best);
+            return;
+        }
+        int first = 0;
+        for (const auto& one : active) {
+            const int own = static_cast<int>(one->search.live().size());
+            one->candidates->best(rows.part(first, own, model_.settings.d_model), count, best + first);
+            first += own;
         }
     }
 

@@ -5,7 +5,7 @@ import random
 import pytest
 from sacrebleu import sentence_chrf
 
-from dragoman.decoding import by_expected_utility
+from dragoman.risk import by_expected_utility
 from text_samples import sentences
 
 
