@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from dragoman.config import Config, SearchConfig
 from dragoman.device_name import check_device_name
-from dragoman.engine import HINT, PRECISIONS, Precision, is_there, missing_notice, read_engine
+from dragoman.engine import HINT, PRECISIONS, Precision, is_there, missing_notice, only_packed, read_engine
 from dragoman.errors import UsageError
 from dragoman.hypothesis import Hypothesis
 from dragoman.model_files import Outline
@@ -95,7 +95,8 @@ def load_searcher(
     if _is_processor(device):
         if is_there():
             outline = Outline.read(folder)
-            return outline, read_engine(outline, chosen or "float32", threads or num_threads())
+            chosen = chosen or only_packed(folder) or "float32"
+            return outline, read_engine(outline, chosen, threads or num_threads())
         if chosen not in (None, "float32"):
             raise UsageError(f"--precision {precision}: {missing_notice()}", hint=HINT)
     elif chosen not in (None, "float32"):

@@ -29,6 +29,7 @@ group = LazyGroup(
         "translate": LazyCommand("dragoman.cli.translate", "Translate text with a trained model."),
         "parse": LazyCommand("dragoman.cli.parse", "Draw trees over sentences with a trained model."),
         "explain": LazyCommand("dragoman.cli.explain", "Show how a model came to an output."),
+        "pack": LazyCommand("dragoman.cli.pack", "Make a trained model faster."),
         "evaluate": LazyCommand("dragoman.cli.evaluate", "Score translations, or trees."),
         "reproduce": LazyCommand("dragoman.cli.reproduce", "Repeat the paper's tables, figures and claims."),
         "demo": LazyCommand("dragoman.cli.demo", "Train and judge a small model in minutes."),

@@ -5,7 +5,7 @@ It imports no torch. Beside it stands the readable form: ``dragoman.model`` with
 
 from dragoman.engine.engine import Engine
 from dragoman.engine.library import HINT, engine_name, is_there, missing_notice
-from dragoman.engine.packed import pack, packed_path, read_engine
+from dragoman.engine.packed import only_packed, pack, packed_path, read_engine
 from dragoman.engine.packing import PRECISIONS, Precision
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "engine_name",
     "is_there",
     "missing_notice",
+    "only_packed",
     "pack",
     "packed_path",
     "read_engine",

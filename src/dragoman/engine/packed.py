@@ -17,6 +17,7 @@ from dragoman.engine.engine import Engine
 from dragoman.engine.packing import Part, Precision
 from dragoman.errors import BundleError
 from dragoman.model_files import SHORTLIST, WEIGHTS, Outline
+from dragoman.storage.durable import replace_durably
 from dragoman.text.lexicon import Lexicon
 
 _FORMAT = "1"
@@ -47,18 +48,21 @@ def pack(outline: Outline, precision: Precision) -> Path:
         "content": _checksum(arrays),
     }
     path = packed_path(outline.folder, precision)
-    temporary = path.with_name(path.name + ".tmp")
     try:
-        safetensors.numpy.save_file(arrays, temporary, about)
-        temporary.replace(path)
-    except (OSError, SafetensorError) as error:
+        replace_durably(path, safetensors.numpy.save(arrays, about))
+    except OSError as error:
         raise BundleError(
-            f"{path} cannot be written: {error}",
+            f"{path} cannot be written: {error.strerror}",
             hint="make room on the disk, or copy the model to where you may write",
         ) from error
-    finally:
-        temporary.unlink(missing_ok=True)
     return path
+
+
+def only_packed(folder: Path) -> Precision | None:
+    """Return the precision of packed weights that lie in a folder without the model's own, if any do."""
+    if (folder / WEIGHTS).exists():
+        return None
+    return next((one for one in packing.PRECISIONS[::-1] if packed_path(folder, one).exists()), None)
 
 
 def read_engine(outline: Outline, precision: Precision, workers: int) -> Engine:

@@ -30,6 +30,7 @@ from dragoman.run.encoding import (
     tell_unseen_symbols,
 )
 from dragoman.run.metrics import MetricsLog
+from dragoman.run.pack import write_shortlist
 from dragoman.run.plan import make_plan
 from dragoman.run.preflight import check_begins, check_fits, check_space
 from dragoman.run.report import HISTORY, history_record, write_report
@@ -178,6 +179,10 @@ class Session:
             self.reporter.stage(f"scoring {len(self.text.test):,} test {self.text.corpus.unit}s")
             test_scores = score_pairs(self.bundle, [pair for _, pair in self.text.test])
         self.bundle.save(self.out, model_card(self.bundle, self.text, progress, dev_scores, test_scores))
+        if self.config.data.task == "translation":
+            self.reporter.stage("counting the shortlist")
+            pairs = self.pairs.of_epoch(0, self.config)
+            write_shortlist(self.out, pairs, self.bundle.tokenizer, seed=self.config.train.seed)
         write_sheet(self.out, self.sheet, self.config)
         tested = test_scores.lines() if test_scores else []
         self._write_report(

@@ -47,13 +47,13 @@ class Lexicon(NamedTuple):
     frequent: npt.NDArray[np.int32]
     """The most frequent target pieces, the end of the sentence among them."""
 
-    def save(self, path: Path) -> None:
-        """Write it as safetensors."""
-        safetensors.numpy.save_file(self._asdict(), path)
+    def to_bytes(self) -> bytes:
+        """Return it as the content of a safetensors file."""
+        return safetensors.numpy.save(self._asdict())
 
     @classmethod
     def load(cls, path: Path) -> "Lexicon":
-        """Read what ``save`` wrote.
+        """Read a file of what ``to_bytes`` gave.
 
         Raises:
             BundleError: The file is missing, or is not what was written.
