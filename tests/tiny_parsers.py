@@ -27,11 +27,20 @@ def tokenizer_of(keep_tags: bool) -> Tokenizer:
 
 
 @cache
-def tiny_parser(*, keep_tags: bool = False, constrained: bool = True, seed: int = 1, **model: Any) -> Parser:
+def tiny_parser(
+    *,
+    keep_tags: bool = False,
+    reads_words: bool = False,
+    constrained: bool = True,
+    seed: int = 1,
+    **model: Any,
+) -> Parser:
     """Return a parser with random weights in float64, where no two scores are equal by rounding."""
     tokenizer = tokenizer_of(keep_tags)
     network = tiny_model(seed, vocabulary_size=tokenizer.vocabulary_size, **model)
-    data = DataConfig(task="parsing", keep_tags=keep_tags, longest_run=INVENTORY.longest_run)
+    data = DataConfig(
+        task="parsing", keep_tags=keep_tags, reads_words=reads_words, longest_run=INVENTORY.longest_run
+    )
     search = SearchConfig(beam_size=4, extra_length=12, length_penalty=0.3)
     config = Config(model=network.config, data=data, search=search)
     return Parser(Bundle(config, tokenizer, network), constrained=constrained)

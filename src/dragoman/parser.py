@@ -19,7 +19,7 @@ from dragoman.errors import BundleError, CorpusError, UsageError
 from dragoman.model import CachedDecoder
 from dragoman.model_files import Outline
 from dragoman.model_search import choose_device
-from dragoman.parsing import LEAST_EXTRA, SymbolIds, TreeDecoder
+from dragoman.parsing import LEAST_EXTRA, SymbolIds, TreeDecoder, WordReader, leaves_of
 from dragoman.search import Decoder, Hypothesis, search
 from dragoman.text.ids import END
 from dragoman.translator import WINDOW
@@ -102,6 +102,7 @@ class Parser:
         self._model = bundle.model
         self._engine = engine
         self._tokenizer = bundle.tokenizer
+        self._leaves = leaves_of(bundle.tokenizer) if data.reads_words else None
         try:
             self._symbols = SymbolIds.of(bundle.tokenizer.symbols, longest_run=data.longest_run, end=END)
         except ValueError as fault:
@@ -198,6 +199,9 @@ class Parser:
             limit_B = limit_B.clamp(max=self._most_positions)
         limit_B = limit_B.maximum(words_B + LEAST_EXTRA)
         decoder = self._decoder(sources, config.beam_size, int(limit_B.max()))
+        if self._leaves is not None:
+            source_BS = pad(sources, end=END, padding=model.source_padding).to(device)
+            decoder = WordReader(decoder, source_BS, self._leaves.to(device), config.beam_size)
         if self._constrained:
             decoder = TreeDecoder(decoder, self._symbols, words_B, limit_B, config.beam_size)
         return search(decoder, start=model.padding, end=END, limit_B=limit_B, config=config)

@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dragoman.config import SearchConfig
-from dragoman.data import collate
+from dragoman.data import as_read, collate
 from dragoman.errors import BundleError, CorpusError, UsageError
 from dragoman.parser import Parser
+from dragoman.parsing import leaves_of
 from dragoman.text import Tokenizer
 from dragoman.text.ids import END
 from dragoman.train.loss import loss_sums
@@ -106,9 +107,10 @@ def test_an_empty_word_is_misuse() -> None:
 
 @pytest.mark.parametrize("batch_tokens", [1, 20, 4_096])
 @pytest.mark.parametrize("constrained", [True, False])
-def test_neighbors_change_nothing(batch_tokens: int, constrained: bool) -> None:
+@pytest.mark.parametrize("reads_words", [True, False])
+def test_neighbors_change_nothing(batch_tokens: int, constrained: bool, reads_words: bool) -> None:
     """A sentence is parsed alike alone, in any batch, in any order, and as a stream."""
-    parser = tiny_parser(constrained=constrained)
+    parser = tiny_parser(constrained=constrained, reads_words=reads_words)
     config = replace(parser.config, batch_tokens=batch_tokens, n_best=2)
     alone = [parser.parse([words], config)[0] for words in SENTENCES]
     for several, expected in ((SENTENCES, alone), (SENTENCES[::-1], alone[::-1])):
@@ -137,15 +139,19 @@ def test_alternatives_are_different_and_the_best_is_first(length_penalty: float)
         assert many.tree == single.tree
 
 
+@pytest.mark.parametrize("reads_words", [False, True])
 @torch.inference_mode()
-def test_scores_are_the_model_s_own() -> None:
+def test_scores_are_the_model_s_own(reads_words: bool) -> None:
     """The score of a symbol is its log-probability by the model that trains, whatever else was impossible."""
-    words, parser = ["Boats", "sing", "."], tiny_parser()
+    words, parser = ["Boats", "sing", "."], tiny_parser(reads_words=reads_words)
     tokenizer, model = parser.bundle.tokenizer, parser.bundle.model
     [parse] = parser.parse([words], replace(parser.config, length_penalty=0.0))
     [found] = parse.alternatives
     [written] = tokenizer.encode_targets([" ".join(found.symbols)])
     batch = collate([(tokenizer.encode(" ".join(words)), written)], end=END, padding=model.padding)
+    if reads_words:
+        read_BT = as_read(batch.source_BS, batch.target_BT, leaves_of(tokenizer))
+        batch = batch._replace(input_BT=torch.cat([batch.input_BT[:, :1], read_BT[:, :-1]], dim=1))
 
     assert found.score == pytest.approx(sum(found.symbol_scores))
     assert found.score == pytest.approx(-float(loss_sums(model, batch, 0.0, fast=False).plain))

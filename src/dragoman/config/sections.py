@@ -123,6 +123,10 @@ class DataConfig:
     """Parsing: the symbol of a word is its part-of-speech tag, so that tags are predicted too; off, one
     symbol stands for all tags."""
 
+    reads_words: bool = False
+    """Parsing: for each word that it has written the decoder reads the first piece of the word that follows,
+    which makes a few trees go far; off, it reads the symbol that it has written, as in the paper."""
+
     longest_run: Count | None = None
     """Parsing: the most brackets that open with no word between them, which bounds every chain and so every
     output; left out, as many as in the treebank."""

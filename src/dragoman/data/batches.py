@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from dragoman.data.encoded import EncodedCorpus
+from dragoman.data.leaves import as_read
 
 Indices = npt.NDArray[np.intp]
 
@@ -56,10 +57,15 @@ def collate(pairs: Sequence[tuple[Sequence[int], Sequence[int]]], *, end: int, p
     """Return one batch of pairs of ids that have no ends yet."""
     source_BS = pad([source for source, _ in pairs], end=end, padding=padding)
     target_BT = pad([target for _, target in pairs], end=end, padding=padding)
-    start_B1 = torch.full((len(pairs), 1), padding)
-    input_BT = torch.cat([start_B1, target_BT[:, :-1]], dim=1)
-    input_BT = input_BT.masked_fill(target_BT == padding, padding)
+    input_BT = _shifted(target_BT, target_BT, padding)
     return Batch(source_BS, input_BT, target_BT, sum(len(target) + 1 for _, target in pairs))
+
+
+def _shifted(read_BT: Tensor, target_BT: Tensor, padding: int) -> Tensor:
+    """Return what is read before each target (BT): padding at first, and again where there is no target."""
+    start_B1 = torch.full_like(read_BT[:, :1], padding)
+    input_BT = torch.cat([start_B1, read_BT[:, :-1]], dim=1)
+    return input_BT.masked_fill(target_BT == padding, padding)
 
 
 def pad(rows: Sequence[Sequence[int]], *, end: int, padding: int) -> Tensor:
@@ -121,7 +127,11 @@ def gather(corpus: EncodedCorpus, indices: Indices, *, end: int, padding: int) -
     if len(indices) == 0:
         nothing_11 = torch.full((1, 1), padding)
         return Batch(nothing_11, nothing_11, nothing_11, 0)
-    return collate([corpus[int(i)] for i in indices], end=end, padding=padding)  # type: ignore[misc]
+    batch = collate([corpus[int(i)] for i in indices], end=end, padding=padding)  # type: ignore[misc]
+    if corpus.leaves is None:
+        return batch
+    read_BT = as_read(batch.source_BS, batch.target_BT, corpus.leaves)
+    return batch._replace(input_BT=_shifted(read_BT, batch.target_BT, padding))
 
 
 def by_length(lengths: Sequence[int], max_tokens: int) -> Iterator[list[int]]:

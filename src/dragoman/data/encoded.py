@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dragoman.data.leaves import Leaves
 from dragoman.errors import CorpusError
 from dragoman.text.pairs import Pair
 
@@ -38,7 +39,10 @@ class EncodedCorpus:
         lengths: Lengths of source and target of every pair (pairs × 2), ends of sentences included.
         num_too_long: Pairs that were left out because a side is longer than the limit.
         first_too_long: Line numbers of the first of them.
+        leaves: Where targets are trees of which the decoder reads the words, what are leaves; else None.
     """
+
+    leaves: Leaves | None = None
 
     def __init__(self, path: Path) -> None:
         self._footer, ids_bytes, offsets_bytes = _read_footer(path)

@@ -25,7 +25,7 @@ class Mixture(EncodedCorpus):
     def __init__(
         self, gold: EncodedCorpus, silver: EncodedCorpus, weight: float, *, seed: int, epoch: int
     ) -> None:
-        self._gold, self._silver = gold, silver
+        self._gold, self._silver, self.leaves = gold, silver, gold.leaves
         count = min(max(1, round(weight * len(silver))), len(silver))
         ring = np.random.Generator(np.random.PCG64([seed, len(silver)])).permutation(len(silver))
         self._chosen: npt.NDArray[Any] = ring[(epoch * count + np.arange(count)) % max(1, len(silver))]

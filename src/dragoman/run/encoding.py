@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from dragoman.config import Config, DataConfig
-from dragoman.data import EncodeAll, EncodedCorpus, Mixture, encode_corpus
+from dragoman.data import EncodeAll, EncodedCorpus, Leaves, Mixture, encode_corpus
 from dragoman.errors import CorpusError
+from dragoman.parsing import leaves_of
 from dragoman.run.corpora import TrainingText, counted, line_numbers
 from dragoman.run.reporter import Reporter
 from dragoman.text import NumberedPair, PairSource, Tokenizer
@@ -36,12 +37,25 @@ class EncodedPairs:
         return Mixture(self.gold, self.silver, weight, seed=seed, epoch=epoch)
 
 
-def read_encoded(folder: Path, name: str) -> EncodedPairs:
-    """Return pairs that another rank has encoded as ``train`` or as ``epoch``."""
+def read_encoded(folder: Path, name: str, leaves: Leaves | None) -> EncodedPairs:
+    """Return pairs that another rank has encoded as ``train`` or as ``epoch``.
+
+    Args:
+        folder: Where they lie.
+        name: ``train`` or ``epoch``.
+        leaves: What ``leaves_read`` returns.
+    """
     silver = folder / f"{name}-silver.bin"
-    return EncodedPairs(
+    pairs = EncodedPairs(
         EncodedCorpus(folder / f"{name}.bin"), EncodedCorpus(silver) if silver.exists() else None
     )
+    pairs.gold.leaves = leaves
+    return pairs
+
+
+def leaves_read(tokenizer: Tokenizer, config: DataConfig) -> Leaves | None:
+    """Return what is read as words, or None where the decoder reads what it has written."""
+    return leaves_of(tokenizer) if config.reads_words else None
 
 
 def encode(
@@ -156,7 +170,7 @@ def _encoded(
 ) -> EncodedCorpus:
     """Return the encoded pairs, made again where they, the tokenizer or the limit have changed."""
     pieces = hashlib.sha256(tokenizer.to_bytes()).hexdigest()
-    return encode_corpus(
+    corpus = encode_corpus(
         pairs,
         encode or (tokenizer.encode_all, _target_encoder(tokenizer, config)),
         path,
@@ -164,6 +178,8 @@ def _encoded(
         max_length=config.max_length,
         vocabulary_size=tokenizer.vocabulary_size,
     )
+    corpus.leaves = leaves_read(tokenizer, config)
+    return corpus
 
 
 def _target_encoder(tokenizer: Tokenizer, config: DataConfig) -> EncodeAll:

@@ -26,6 +26,7 @@ from dragoman.run.encoding import (
     encode,
     encode_dev,
     encode_with_dropout,
+    leaves_read,
     read_encoded,
     tell_unseen_symbols,
 )
@@ -306,7 +307,9 @@ def follow(place: Place, reporter: Reporter) -> Outcome:
     config: Config = place.ranks.from_first(Config())
     folder = _encoded(place.out)
     try:
-        pairs = read_encoded(folder, "train")
+        tokenizer = run_folder.stored_tokenizer(place.out)
+        leaves = None if tokenizer is None else leaves_read(tokenizer, config.data)
+        pairs = read_encoded(folder, "train", leaves)
     except OSError as error:
         raise CorpusError(
             f"{folder / 'train.bin'}: cannot be read: {error.strerror}; every rank must see the folder --out",
@@ -318,7 +321,7 @@ def follow(place: Place, reporter: Reporter) -> Outcome:
             return pairs.of_epoch(epoch, config)
         if not place.ranks.from_first(False):
             raise StopRequestedError
-        return read_encoded(folder, "epoch").of_epoch(epoch, config)
+        return read_encoded(folder, "epoch", leaves).of_epoch(epoch, config)
 
     loop = _make_loop(config, place, pairs.of_epoch(0, config), corpus_of_epoch)
     progress, reason = resume(loop, reporter.notice), "nothing_to_do"
