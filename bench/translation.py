@@ -4,9 +4,10 @@ usage: ./run bench translation [--size small|base|all] [--runs 5] [--sentences N
                                [--rivals NAME,...] [--work NAME,...] [--json FILE]
        ./run bench translation --model DIR --source FILE --reference FILE
 
-Without a model the weights are random, of the sizes in bench/peers/sizes.py, and each output has 14 pieces.
-With one, lines of text are translated, and BLEU stands beside the speed. Rivals take turns, each in a process
-of its own that translates everything twice, of which the second time counts; medians over the runs.
+Without a model the weights are random, of the sizes in bench/peers/sizes.py, and outputs have 14 pieces. The
+shortlist has 512 pieces and 128 random ones for each piece of a source, the most that there may be. With a
+model, lines of text are translated, and BLEU stands beside the speed. Rivals take turns, each in a process of
+its own that translates everything twice, of which the second time counts; medians over the runs.
 CTranslate2 has as many workers of one thread as there are threads, which is its best setting here; one line
 at a time, one thread.
 
@@ -27,6 +28,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from dragoman.model_files import SHORTLIST
+from dragoman.text.lexicon import Lexicon
 from peers.environment import PeerError, install
 from peers.report import spoken_load
 from peers.rivals import make_environment, run_module
@@ -37,10 +42,12 @@ LENGTH, MEAN_LENGTH = 14, 14
 
 RIVALS = {
     "int8": ("dragoman int8", "dragoman", "int8"),
+    "int8-shortlist": ("dragoman int8, shortlist", "dragoman", "int8"),
     "bfloat16": ("dragoman bfloat16", "dragoman", "bfloat16"),
     "float32": ("dragoman float32", "dragoman", "float32"),
     "pytorch": ("dragoman without its engine", "dragoman", "pytorch"),
     "ct2-int8": ("CTranslate2 int8", "ctranslate2", "int8"),
+    "ct2-int8-shortlist": ("CTranslate2 int8, shortlist", "ctranslate2", "int8"),
     "ct2-float32": ("CTranslate2 float32", "ctranslate2", "float32"),
     "marian": ("Hugging Face generate float32", "marian", "float32"),
 }
@@ -86,6 +93,11 @@ def random_model(size: Size, folder: Path, num_sentences: int) -> None:
         for _ in range(num_sentences)
     ]
     (folder / "sources.json").write_text(json.dumps(sources), encoding="utf-8")
+    count = size.vocabulary_size
+    targets = np.random.default_rng(1).integers(2, count - 1, 128 * count, dtype=np.int32)
+    starts, frequent = np.arange(0, 128 * count + 1, 128), np.append(END, np.arange(2, 513))
+    lexicon = Lexicon(starts.astype(np.int32), targets, frequent.astype(np.int32))
+    (folder / SHORTLIST).write_bytes(lexicon.to_bytes())
 
 
 def trained_model(model: Path, source: Path, folder: Path) -> None:
@@ -93,8 +105,9 @@ def trained_model(model: Path, source: Path, folder: Path) -> None:
     from dragoman.model_files import Outline
     from dragoman.text import read_lines
 
-    for name in ("config.json", "model.safetensors"):
-        shutil.copy(model / name, folder / name)
+    for name in ("config.json", "model.safetensors", SHORTLIST):
+        if (model / name).exists():
+            shutil.copy(model / name, folder / name)
     tokenizer = Outline.read(model).tokenizer
     sources = [[*tokenizer.encode(line), END] for line in read_lines(source)]
     (folder / "sources.json").write_text(json.dumps(sources), encoding="utf-8")
@@ -124,10 +137,17 @@ def measure(folder: Path, work: str, options: argparse.Namespace) -> dict[str, l
             _, module, precision = RIVALS[name]
             few = every[: max(20, len(every) // (8 if name in SLOW else 1) // (8 if batch_size == 1 else 1))]
             job = Job(
-                beam_size, batch_size, 1.0, None if options.model else LENGTH, 50, options.threads, precision
+                beam_size,
+                batch_size,
+                1.0,
+                None if options.model else LENGTH,
+                50,
+                options.threads,
+                precision,
+                "shortlist" in name,
             )
             with tempfile.TemporaryDirectory() as own:
-                for part in ("config.json", "model.safetensors"):
+                for part in ("config.json", "model.safetensors", SHORTLIST):
                     (Path(own) / part).symlink_to(folder / part)
                 (Path(own) / "job.json").write_text(json.dumps(asdict(job)), encoding="utf-8")
                 (Path(own) / "sources.json").write_text(json.dumps(few if not options.model else every))

@@ -1,7 +1,7 @@
 """What the translators are asked to do, and how their time is taken; needs nothing that is installed.
 
 A folder holds ``config.json`` and ``model.safetensors`` of the model, ``sources.json`` with the ids of each
-source, its end included, and ``job.json``.
+source, its end included, ``job.json``, and ``shortlist.safetensors`` where there is one.
 """
 
 import argparse
@@ -31,6 +31,8 @@ class Job:
     extra_length: int
     threads: int
     precision: str
+    shortlist: bool
+    """Only what ``shortlist.safetensors`` has for the pieces of a source may come."""
 
 
 def timed(translate: Translate, sources: list[list[int]], job: Job) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ def make(folder: Path, job: Job) -> tuple[str, Translate]:
     one_by_one = job.batch_size == 1
     with tempfile.TemporaryDirectory() as converted:
         spec.save(converted)
+        if job.shortlist:
+            write_shortlist(load_file(folder / "shortlist.safetensors"), Path(converted, "vmap.txt"))
         translator = ctranslate2.Translator(
             converted,
             device="cpu",
@@ -38,12 +41,25 @@ def make(folder: Path, job: Job) -> tuple[str, Translate]:
             words,
             beam_size=job.beam_size,
             length_penalty=job.length_penalty,
+            use_vmap=job.shortlist,
             max_batch_size=0 if one_by_one else job.batch_size,
             **(fixed or {"max_decoding_length": limit}),
         )
         return [[token(piece) for piece in one.hypotheses[0]] for one in found]
 
     return ctranslate2.__version__, translate
+
+
+def write_shortlist(lexicon: dict[str, Any], path: Path) -> None:
+    """Write a line for each piece of a source, and one for those that may always come."""
+    starts, targets, frequent = (lexicon[name].tolist() for name in ("starts", "targets", "frequent"))
+    lines = [("", frequent)] + [
+        (word(piece), targets[first:last])
+        for piece, (first, last) in enumerate(pairwise(starts))
+        if first < last
+    ]
+    text = "".join(f"{key}\t{' '.join(map(word, may_come))}\n" for key, may_come in lines)
+    path.write_text(text, encoding="utf-8")
 
 
 def word(token: int) -> str:

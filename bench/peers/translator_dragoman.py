@@ -1,12 +1,15 @@
 """dragoman: the native engine, or the model in PyTorch where ``precision`` says so."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 from dragoman import __version__
 from dragoman.config import ModelConfig, SearchConfig
 from dragoman.engine import PRECISIONS, Engine
+from dragoman.model_files import SHORTLIST
 from dragoman.searchers import in_order
+from dragoman.text.lexicon import Lexicon
 from peers.translation_job import END, UNKNOWN, Job, Translate
 
 
@@ -16,7 +19,10 @@ def make(folder: Path, job: Job) -> tuple[str, Translate]:
     model_config = ModelConfig(**about["model"])
     impossible = [UNKNOWN, *([END] if job.fixed_length else [])]
     config = SearchConfig(
-        beam_size=job.beam_size, length_penalty=job.length_penalty, batch_tokens=16 * job.batch_size + 16
+        beam_size=job.beam_size,
+        length_penalty=job.length_penalty,
+        batch_tokens=16 * job.batch_size + 16,
+        shortlist=job.shortlist,
     )
     if job.precision == "pytorch":
         searcher = _in_torch(folder, model_config, impossible)
@@ -25,7 +31,10 @@ def make(folder: Path, job: Job) -> tuple[str, Translate]:
 
         weights = load_file(folder / "model.safetensors")
         [precision] = [one for one in PRECISIONS if one == job.precision]
-        searcher = Engine.of_weights(model_config, weights, precision, impossible, workers=job.threads)
+        lexicon = partial(Lexicon.load, folder / SHORTLIST)
+        searcher = Engine.of_weights(
+            model_config, weights, precision, impossible, workers=job.threads, lexicon=lexicon
+        )
 
     def translate(sources: list[list[int]]) -> list[list[int]]:
         limits = [job.fixed_length or len(source) + job.extra_length for source in sources]

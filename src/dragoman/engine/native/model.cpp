@@ -47,20 +47,26 @@ static size_t place_of(const Matrix& m, int unit, int output) {
 
 static int unit_of(const Matrix& m) { return m.bytes != nullptr ? GROUP : m.halves != nullptr ? PAIR : 1; }
 
-// Lays some outputs of a matrix as a matrix of their own.
-template <class T>
-static T* chosen(const T* from, const Matrix& m, const std::vector<int>& outputs, const Matrix& made, Buffer<T>& buffer) {
-    const int unit = unit_of(m);
-    const size_t count = static_cast<size_t>(made.panels) * PANEL * m.groups * unit;
-    T* to = buffer.sized(count);
-    std::fill_n(to, count, T());
-    for (size_t i = 0; i < outputs.size(); ++i) {
-        const T* read = from + place_of(m, unit, outputs[i]);
-        T* written = to + place_of(made, unit, static_cast<int>(i));
-        for (int group = 0; group < m.groups; ++group, read += unit * PANEL, written += unit * PANEL)
-            std::copy_n(read, unit, written);
+// The packed numbers of any kind. A group of one output is four bytes: four bytes, two halves, or one float.
+static const char* numbers_of(const Matrix& m) {
+    if (m.bytes != nullptr) return reinterpret_cast<const char*>(m.bytes);
+    if (m.halves != nullptr) return reinterpret_cast<const char*>(m.halves);
+    return reinterpret_cast<const char*>(m.floats);
+}
+
+constexpr size_t GROUP_BYTES = 4, STRIDE = PANEL * GROUP_BYTES;
+static_assert(GROUP * sizeof(int8_t) == GROUP_BYTES && PAIR * sizeof(uint16_t) == GROUP_BYTES &&
+              sizeof(float) == GROUP_BYTES, "a group of one output is four bytes");
+
+void PackedMatrix::keep_rows() {
+    const size_t width = matrix.groups * GROUP_BYTES;
+    rows_.resize(matrix.panels * PANEL * width);
+    for (int i = 0; i < matrix.panels * PANEL; ++i) {
+        const char* from = numbers_of(matrix) + i / PANEL * width * PANEL + i % PANEL * GROUP_BYTES;
+        char* to = rows_.data() + i * width;
+        for (int group = 0; group < matrix.groups; ++group)
+            std::memcpy(to + group * GROUP_BYTES, from + group * STRIDE, GROUP_BYTES);
     }
-    return to;
 }
 
 PackedMatrix::PackedMatrix(const PackedMatrix& from, const std::vector<int>& outputs) {
@@ -70,24 +76,33 @@ PackedMatrix::PackedMatrix(const PackedMatrix& from, const std::vector<int>& out
     matrix.outputs = static_cast<int>(outputs.size());
     matrix.panels = (matrix.outputs + PANEL - 1) / PANEL;
     const int padded = matrix.panels * PANEL;
+    const size_t width = m.groups * GROUP_BYTES;
+    int8_t* numbers = bytes_.sized(padded * width);
+    std::memset(numbers, 0, padded * width);
     float* biases = bias_.sized(padded);
+    float* scales = scale_.sized(padded);
+    int32_t* offsets = offset_.sized(padded);
     std::fill_n(biases, padded, -INFINITY);
-    for (int i = 0; i < matrix.outputs; ++i) biases[i] = m.bias[outputs[i]];
-    matrix.bias = biases;
-    if (m.bytes != nullptr) {
-        float* scales = scale_.sized(padded);
-        int32_t* offsets = offset_.sized(padded);
-        std::fill_n(scales, padded, 0.0f);
-        std::fill_n(offsets, padded, 0);
-        for (int i = 0; i < matrix.outputs; ++i) scales[i] = m.scale[outputs[i]], offsets[i] = m.offset[outputs[i]];
-        matrix.scale = scales;
-        matrix.offset = offsets;
-        matrix.bytes = chosen(m.bytes, m, outputs, matrix, bytes_);
-    } else if (m.halves != nullptr) {
-        matrix.halves = chosen(m.halves, m, outputs, matrix, halves_);
-    } else {
-        matrix.floats = chosen(m.floats, m, outputs, matrix, floats_);
+    std::fill_n(scales, padded, 0.0f);
+    std::fill_n(offsets, padded, 0);
+    for (int i = 0; i < matrix.outputs; ++i) {
+        const int output = outputs[i];
+        biases[i] = m.bias[output];
+        if (m.bytes != nullptr) scales[i] = m.scale[output], offsets[i] = m.offset[output];
+        const char* row = from.rows_.data() + output * width;
+        int8_t* to = numbers + i / PANEL * width * PANEL + i % PANEL * GROUP_BYTES;
+        for (int group = 0; group < m.groups; ++group)
+            std::memcpy(to + group * STRIDE, row + group * GROUP_BYTES, GROUP_BYTES);
     }
+    matrix.bias = biases;
+    matrix.scale = scales;
+    matrix.offset = offsets;
+    if (m.bytes != nullptr)
+        matrix.bytes = numbers;
+    else if (m.halves != nullptr)
+        matrix.halves = reinterpret_cast<const uint16_t*>(numbers);
+    else
+        matrix.floats = reinterpret_cast<const float*>(numbers);
 }
 
 void PackedMatrix::pack_floats(const float* from) { matrix.floats = laid(from, matrix, 1, floats_); }
@@ -148,6 +163,7 @@ void Model::add_shortlist(Shortlist added) {
         std::any_of(added.always.begin(), added.always.end(), outside))
         throw std::invalid_argument("a token of the shortlist is not in the vocabulary");
     shortlist = std::move(added);
+    matrices_.at("projection")->keep_rows();
 }
 
 std::vector<int> Shortlist::of(const int* tokens, int length) const {

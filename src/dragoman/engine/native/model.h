@@ -42,7 +42,8 @@ class PackedMatrix {
     // Weights (outputs × inputs) in float, in bfloat16, or as bytes with a scale for each output; a bias may be missing.
     enum Kind { FLOATS = 0, HALVES = 1, BYTES = 2 };
     PackedMatrix(Kind kind, const void* weights, const float* scale, const float* bias, int outputs, int inputs);
-    PackedMatrix(const PackedMatrix& from, const std::vector<int>& outputs);  // some outputs of a matrix
+    PackedMatrix(const PackedMatrix& from, const std::vector<int>& outputs);  // some outputs, of what keeps rows
+    void keep_rows();  // keeps each output's numbers together as well
     void row(int output, float factor, float* to) const;  // to = factor · row of W
     Matrix matrix;
 
@@ -54,6 +55,7 @@ class PackedMatrix {
     Buffer<uint16_t> halves_;
     Buffer<float> floats_, scale_, bias_;
     Buffer<int32_t> offset_;
+    std::vector<char> rows_;
 };
 
 struct Settings {
