@@ -23,6 +23,7 @@ from dragoman.searchers import (
     searcher_of,
 )
 from dragoman.text.ids import END
+from dragoman.text.parts import Part, cut_text
 
 if TYPE_CHECKING:
     from dragoman.model_search import Attention
@@ -239,7 +240,7 @@ class Translator:
             (i, Translation(texts[i].source, (_EMPTY,), 0, 1)) for i, own in enumerate(parts) if not own
         )
         sources = [
-            Source(part, first + i, texts[i].prefix if number == 0 else "")
+            Source(part.ids, first + i, texts[i].prefix if number == 0 else "")
             for i, own in enumerate(parts)
             for number, part in enumerate(own)
         ]
@@ -267,24 +268,9 @@ class Translator:
         )
         return attention(bundle_of(self.bundle), source, written)
 
-    def _parts(self, text: str) -> list[list[int]]:
+    def _parts(self, text: str) -> list[Part]:
         """Return the pieces of a text, cut where they are more than the model reads at once."""
-        if not text or text.isspace():
-            return []
-        ids, limit = self._tokenizer.encode(text), self.max_source_length - 1
-        parts = []
-        while len(ids) > limit:
-            cut = self._cutting_place(ids, limit)
-            parts.append(ids[:cut])
-            ids = ids[cut:]
-        return [*parts, ids]
-
-    def _cutting_place(self, ids: list[int], limit: int) -> int:
-        """Return where to cut: after the last end of a sentence in reach, else before the last word."""
-        pieces = self._tokenizer.pieces(ids[: limit + 1])
-        starts = [i for i in range(1, len(pieces)) if pieces[i].startswith("▁")]
-        ends = [i for i in starts if pieces[i - 1].endswith((".", "!", "?", "…", "。")) and i > limit // 4]
-        return (ends or starts or [limit])[-1]
+        return cut_text(text, self._tokenizer, self.max_source_length - 1)
 
     def _search_each(
         self, sources: Sequence["Source"], config: SearchConfig, choice: Choice
@@ -310,25 +296,21 @@ class Translator:
     def _assemble(
         self,
         text: str,
-        parts: list[list[int]],
+        parts: list[Part],
         found: list[list[Hypothesis]],
         config: SearchConfig,
         choice: Choice,
     ) -> Translation:
         """Return a translation from the hypotheses of its parts, at least one."""
-        num_pieces = sum(map(len, parts)) + 1
+        num_pieces = sum(len(part.ids) for part in parts) + 1
         alternatives = [self._ordered([self._alternative(one) for one in own], choice) for own in found]
         if len(parts) == 1:
             drawn = choice.sampling is not None and not choice.least_risk
             kept = alternatives[0] if drawn else alternatives[0][: config.n_best]
             return Translation(text, tuple(kept), num_pieces, 1)
         bests = [own[0] for own in alternatives]
-        starts = [self._tokenizer.pieces(part[:1])[0] for part in parts]
         joined = Alternative(
-            "".join(
-                f" {best.text}" if i > 0 and start.startswith("▁") else best.text
-                for i, (start, best) in enumerate(zip(starts, bests, strict=True))
-            ),
+            "".join(part.gap + best.text for part, best in zip(parts, bests, strict=True)),
             sum(best.score for best in bests) / len(bests),
             tuple(piece for best in bests for piece in best.pieces),
             tuple(score for best in bests for score in best.piece_scores),
