@@ -85,9 +85,7 @@ def test_a_piece_has_so_many_translations_at_most() -> None:
 def test_unlikely_translations_are_left_out() -> None:
     """What comes once in more than ten thousand times of its piece is no translation of it."""
     pairs = [((2,), (5,)), ((2,), (6,))]
-    found = count_lexicon(
-        encoded([pairs[0]] * 12_000 + [pairs[1]]), source_size=3, target_size=8, seed=1
-    )
+    found = count_lexicon(encoded([pairs[0]] * 12_000 + [pairs[1]]), source_size=3, target_size=8, seed=1)
 
     assert translations(found, 2) == [5]
 
