@@ -67,7 +67,7 @@ def test_a_shortlist_of_everything_changes_nothing(how: str, beam_size: int, pre
     ],
 )
 def test_a_shortlist_is_a_smaller_vocabulary(beam_size: int, changes: dict[str, int | str | bool]) -> None:
-    """The same comes of the model in torch whose other pieces are impossible, with probabilities that sum to 1."""
+    """The same comes of the model in torch where only its pieces are possible and share all probability."""
     model = tiny_model(3, torch.float32, **changes)
     size = model.config.vocabulary_size
     lexicon = random_lexicon(7, 9, model.config.source_vocabulary_size or size, size)
