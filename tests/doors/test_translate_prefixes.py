@@ -142,3 +142,14 @@ def test_prefixes_that_cannot_be_read_are_one_message(
     assert ended.said.startswith(f"error: {written}")
     assert message in ended.said
     assert ended.said.count("\n") == 2
+
+
+@pytest.mark.parametrize("option", ["--prefix", "--forbid-from"])
+def test_output_is_none_of_the_files_that_are_read(translate: Translate, written: Path, option: str) -> None:
+    """Prefixes and phrases would be lost as the text would."""
+    prefixes(written, "du")
+    ended = translate(option, written, "--output", written, text="ba\n")
+
+    assert ended.code == 2
+    assert "this file is read as input and would be lost" in ended.said
+    assert written.read_text(encoding="utf-8") == "du\n"
