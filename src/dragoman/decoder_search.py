@@ -79,8 +79,14 @@ class DecoderSearch:
             before_batch: Called before each batch; what it raises ends the search.
 
         Raises:
-            UsageError: A prefix leaves no room within its limit, or nothing is left that may be written.
+            UsageError: A prefix leaves no room within its limit, nothing is left that may be written, or a
+                shortlist is asked for.
         """
+        if config.shortlist:
+            raise UsageError(
+                "a shortlist is for plain search with one model, and more is asked for here",
+                hint="leave --shortlist out",
+            )
         for task in tasks:
             self._check_prefix(task, choice)
         forbidden = Forbidden.of(choice.forbidden, self._tokenizer) if choice.forbidden else None

@@ -95,7 +95,7 @@ def command(
         choice = choices.choice()
         num_lines = check_input(file)
         if output is not None:
-            check_output(output, [file])
+            check_output(output, [file, *filter(None, [prefix, choices.forbid_from])])
         translator = Translator.load(
             model, device=device, precision=precision, threads=threads, others=choices.ensemble
         )

@@ -22,6 +22,12 @@ from dragoman.text.lexicon import Lexicon
 
 _FORMAT = "1"
 
+_ABOUT = "packed"
+"""The only key of what is said of a file: format, hash of the weights, hash of the content.
+
+Several keys would be written in another order each time.
+"""
+
 _SAMPLE_BYTES = 65_536
 
 
@@ -42,14 +48,10 @@ def pack(outline: Outline, precision: Precision) -> Path:
         for kind, values in part._asdict().items():
             if values is not None:
                 arrays[f"{name}/{kind}"] = np.ascontiguousarray(values)
-    about = {
-        "format": _FORMAT,
-        "weights": fingerprint(outline.folder / WEIGHTS),
-        "content": _checksum(arrays),
-    }
+    about = f"{_FORMAT} {fingerprint(outline.folder / WEIGHTS)} {_checksum(arrays)}"
     path = packed_path(outline.folder, precision)
     try:
-        replace_durably(path, safetensors.numpy.save(arrays, about))
+        replace_durably(path, safetensors.numpy.save(arrays, {_ABOUT: about}))
     except OSError as error:
         raise BundleError(
             f"{path} cannot be written: {error.strerror}",
@@ -93,14 +95,15 @@ def read_packed(outline: Outline, precision: Precision) -> Mapping[str, npt.NDAr
     hint = f"pack them again: dragoman pack {outline.folder} --precision {precision}"
     try:
         with safetensors.safe_open(path, "numpy") as file:
-            about = file.metadata() or {}
+            about = (file.metadata() or {}).get(_ABOUT, "")
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
     except (SafetensorError, OSError, ValueError) as error:
         raise BundleError(f"{path} cannot be read: {error}", hint=hint) from error
-    if about.get("format") != _FORMAT or about.get("content") != _checksum(arrays):
+    version, origin, content = f"{about}  ".split(" ")[:3]
+    if version != _FORMAT or content != _checksum(arrays):
         raise BundleError(f"{path} is damaged: its content is not what was packed", hint=hint)
     weights = outline.folder / WEIGHTS
-    if weights.exists() and about["weights"] != fingerprint(weights):
+    if weights.exists() and origin != fingerprint(weights):
         raise BundleError(f"{path} was packed of other weights than those of {weights}", hint=hint)
     return arrays
 

@@ -53,7 +53,7 @@ def with_prefixes(windows: Iterable[Sequence[str]], file: Path | None) -> Iterat
 
     Args:
         windows: Lines that are translated together.
-        file: Line n is how the translation of line n begins; None leaves all free.
+        file: Line n is how the translation of line n begins; None leaves all free, a blank line that one.
 
     Raises:
         CorpusError: The file cannot be read, or has another number of lines.
@@ -68,7 +68,7 @@ def with_prefixes(windows: Iterable[Sequence[str]], file: Path | None) -> Iterat
         if len(own) < len(window):
             missing = len(window) - len(own)
             raise _unequal(file, f"{num_lines - missing:,} lines and the input has {num_lines:,} or more")
-        yield list(map(Text, window, own))
+        yield [Text(line, prefix if prefix.strip() else "") for line, prefix in zip(window, own, strict=True)]
     if next(prefixes, None) is not None:
         raise _unequal(file, f"more lines than the {num_lines:,} of the input")
 

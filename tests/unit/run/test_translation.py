@@ -1,14 +1,15 @@
 """What is told of lines that were cut, and the settings of a search."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 import pytest
 
+from dragoman.choice import Choice
 from dragoman.config import SearchConfig
 from dragoman.errors import UsageError
-from dragoman.run.translation import search_settings, translate_lines
-from dragoman.translator import Alternative, Translation, Translator
+from dragoman.run.translation import search_settings, translate_lines, with_prefixes
+from dragoman.translator import Alternative, Text, Translation, Translator
 
 
 class Copier:
@@ -16,8 +17,14 @@ class Copier:
 
     max_source_length = 64
 
-    def translate_each(self, texts: list[str], config: SearchConfig) -> Iterator[tuple[int, Translation]]:
-        for place, text in reversed(list(enumerate(texts))):
+    def __init__(self) -> None:
+        self.firsts: list[int] = []
+
+    def translate_each(
+        self, texts: Sequence[Text], config: SearchConfig, choice: Choice, *, first: int
+    ) -> Iterator[tuple[int, Translation]]:
+        self.firsts.append(first)
+        for place, (text, _) in reversed(list(enumerate(texts))):
             best = Alternative(text, 0.0, (), (), finished="!" not in text)
             yield place, Translation(text, (best,), len(text) + 1, int(text) if text.isdigit() else 1)
 
@@ -26,13 +33,23 @@ def told(*windows: list[str], ordered: bool = True) -> tuple[list[tuple[int, str
     """Line numbers with translations, and all notices."""
     notices: list[str] = []
     translator = cast(Translator, Copier())
-    lines = translate_lines(translator, windows, SearchConfig(), notices.append, ordered=ordered)
+    texts = with_prefixes(windows, None)
+    lines = translate_lines(translator, texts, SearchConfig(), notices.append, ordered=ordered)
     return [(number, translation.text) for number, translation in lines], notices
 
 
 def test_lines_are_numbered_across_windows() -> None:
     """Line numbers go on from window to window, and nothing is told of ordinary lines."""
     assert told(["a", "b"], ["c"]) == ([(1, "a"), (2, "b"), (3, "c")], [])
+
+
+def test_windows_are_numbered_by_the_texts_before_them() -> None:
+    """What is drawn for a line depends on its number in the whole input."""
+    copier = Copier()
+    windows = with_prefixes([["a", "b"], ["c"], ["d"]], None)
+    list(translate_lines(cast(Translator, copier), windows, SearchConfig(), print))
+
+    assert copier.firsts == [0, 2, 3]
 
 
 def test_lines_may_come_as_they_are_done() -> None:

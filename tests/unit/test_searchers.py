@@ -1,0 +1,80 @@
+"""What is found in any order is given in order, and no later than it can be."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dragoman.bundle import Bundle
+from dragoman.config import Config, SearchConfig
+from dragoman.errors import UsageError
+from dragoman.model_search import ModelSearch
+from dragoman.searchers import check_joins, in_order
+from dragoman.text import Tokenizer
+from dragoman.text.ids import END
+from text_samples import sentences, trained
+from tiny_models import tiny_model
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Tokenizer:
+    return trained(sentences(100), 304)
+
+
+def bundle(tokenizer: Tokenizer, seed: int = 1, **model: object) -> Bundle:
+    network = tiny_model(seed, vocabulary_size=tokenizer.vocabulary_size, **model)
+    return Bundle(Config(model=network.config), tokenizer, network)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_any_order_becomes_that_of_places(seed: int) -> None:
+    """Everything comes once, whatever came first."""
+    places = random.Random(seed).sample(range(20), 20)
+
+    assert list(in_order((place, f"item {place}") for place in places)) == [f"item {i}" for i in range(20)]
+
+
+def test_nothing_waits_longer_than_it_must() -> None:
+    """What comes in its turn is given before the next is asked for; what is early waits for those before."""
+    asked: list[int] = []
+
+    def found() -> Iterator[tuple[int, str]]:
+        for place in (1, 0, 2, 4, 3):
+            asked.append(place)
+            yield place, str(place)
+
+    given = [(item, len(asked)) for item in in_order(found())]
+
+    assert given == [("0", 2), ("1", 2), ("2", 3), ("3", 5), ("4", 5)]
+
+
+def test_nothing_found_is_nothing() -> None:
+    """No place is waited for."""
+    empty: list[tuple[int, str]] = []
+
+    assert list(in_order(empty)) == []
+
+
+def test_the_model_in_torch_has_no_shortlist(tokenizer: Tokenizer) -> None:
+    """It is refused before anything is computed, with what to leave out."""
+    search = ModelSearch(bundle(tokenizer))
+    with pytest.raises(UsageError, match="needs the native engine") as caught:
+        list(search.search_each([[5, END]], [5], SearchConfig(shortlist=True)))
+
+    assert caught.value.hint == "leave --shortlist out"
+
+
+def test_models_of_equal_pieces_join(tokenizer: Tokenizer) -> None:
+    """Whatever else differs between them; other pieces and fewer positions do not fit."""
+    first, other = bundle(tokenizer), bundle(tokenizer, 2, num_heads=4, norm="pre", d_model=32)
+    strange = bundle(trained(sentences(100, seed=9), 304))
+    few, more = (bundle(tokenizer, positions="learned", max_positions=number) for number in (20, 30))
+    check_joins(other, Path("other"), first, Path("first"))
+    check_joins(more, Path("more"), few, Path("few"))
+    check_joins(first, Path("first"), few, Path("few"))
+    with pytest.raises(UsageError, match="strange has another tokenizer than first"):
+        check_joins(strange, Path("strange"), first, Path("first"))
+    for second, name in ((more, "more"), (first, "first")):
+        with pytest.raises(UsageError, match=f"few has 20 positions, fewer than {name}"):
+            check_joins(few, Path("few"), second, Path(name))
