@@ -31,7 +31,7 @@ class Sampling:
 
     def __post_init__(self) -> None:
         rules = {
-            "count": (self.count >= 1, "1 or more"),
+            "count": (1 <= self.count <= 10_000, "1 or more and at most 10,000"),
             "temperature": (0.0 < self.temperature < math.inf, "above 0"),
             "top_k": (self.top_k >= 0, "0 or more"),
             "top_p": (0.0 < self.top_p <= 1.0, "above 0 and at most 1"),

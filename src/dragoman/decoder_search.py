@@ -52,6 +52,9 @@ class Task(NamedTuple):
     prefix: str
     """What the text of its output starts with."""
 
+    before: str
+    """What stands before its output, so that a forbidden phrase may not go on there."""
+
 
 class DecoderSearch:
     """Finds outputs by asking decoders step by step; of several models it takes the mean of what they say.
@@ -86,6 +89,10 @@ class DecoderSearch:
             raise UsageError(
                 "a shortlist is for plain search with one model, and more is asked for here",
                 hint="leave --shortlist out",
+            )
+        if choice.diversity and config.beam_size % config.n_best:
+            raise ValueError(
+                f"beam_size is {config.beam_size}; diverse groups need a multiple of n_best, {config.n_best}"
             )
         for task in tasks:
             self._check_prefix(task, choice)
@@ -132,7 +139,8 @@ class DecoderSearch:
             prefixes = [Prefix.of(task.prefix, self._tokenizer) for task in tasks]
             decoder = PrefixDecoder(decoder, prefixes, rows, self._table)
         if forbidden is not None:
-            decoder = ForbiddingDecoder(decoder, forbidden, limit_B, rows)
+            before_B = [task.before for task in tasks]
+            decoder = ForbiddingDecoder(decoder, forbidden, limit_B, rows, before_B)
         start = self._tokenizer.padding
         if choice.sampling is not None:
             draws = Draws(choice.sampling, [task.key for task in tasks])

@@ -1,7 +1,6 @@
 """Text in, text out; what is between finds outputs as ids, in torch or in native code."""
 
 import math
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -103,6 +102,45 @@ class Source(NamedTuple):
 
     prefix: str
     """How its translation begins."""
+
+    before: str
+    """What is written before it, where that must be known."""
+
+
+class _Job:
+    """A text while it is translated.
+
+    Args:
+        text: What is translated.
+        parts: Those that the model reads at once.
+    """
+
+    def __init__(self, text: Text, parts: list[Part]) -> None:
+        self.text = text
+        self.parts = parts
+        self.found: list[list[Alternative]] = [[] for _ in parts]
+
+    def written_before(self, number: int) -> str:
+        """Return the best translation of the parts before one, and the white space between."""
+        if number == 0:
+            return ""
+        written = zip(self.parts, self.found[:number], strict=False)
+        return "".join(part.gap + own[0].text for part, own in written) + self.parts[number].gap
+
+
+def _waves(jobs: Sequence[_Job], *, in_turn: bool) -> Iterator[list[tuple[int, int]]]:
+    """Yield the parts that are translated together, as the places of text and part.
+
+    Args:
+        jobs: The texts.
+        in_turn: Whether each part of a text waits for the one before it.
+    """
+    all_parts = [(i, number) for i, job in enumerate(jobs) for number in range(len(job.parts))]
+    if not in_turn:
+        yield all_parts
+        return
+    for turn in range(max((len(job.parts) for job in jobs), default=0)):
+        yield [(i, number) for i, number in all_parts if number == turn]
 
 
 class Translator:
@@ -232,25 +270,26 @@ class Translator:
             choice: What else is asked of outputs.
             first: Texts that came before; what is drawn for a text depends on its number.
         """
-        parts = [self._parts(text.source) for text in texts]
-        owners = [i for i, own in enumerate(parts) for _ in own]
-        missing = [len(own) for own in parts]
-        found: dict[int, list[Hypothesis]] = {}
+        jobs = [_Job(text, self._parts(text.source)) for text in texts]
         yield from (
-            (i, Translation(texts[i].source, (_EMPTY,), 0, 1)) for i, own in enumerate(parts) if not own
+            (i, Translation(job.text.source, (_EMPTY,), 0, 1)) for i, job in enumerate(jobs) if not job.parts
         )
-        sources = [
-            Source(part.ids, first + i, texts[i].prefix if number == 0 else "")
-            for i, own in enumerate(parts)
-            for number, part in enumerate(own)
-        ]
-        for place, hypotheses in self._search_each(sources, config, choice):
-            owner, found[place] = owners[place], hypotheses
-            missing[owner] -= 1
-            if not missing[owner]:
-                start = bisect_left(owners, owner)
-                own = [found.pop(start + i) for i in range(len(parts[owner]))]
-                yield owner, self._assemble(texts[owner].source, parts[owner], own, config, choice)
+        for wave in _waves(jobs, in_turn=bool(choice.forbidden)):
+            sources = [
+                Source(
+                    jobs[i].parts[number].ids,
+                    first + i,
+                    jobs[i].text.prefix if number == 0 else "",
+                    jobs[i].written_before(number) if choice.forbidden else "",
+                )
+                for i, number in wave
+            ]
+            for place, hypotheses in self._search_each(sources, config, choice):
+                i, number = wave[place]
+                found = [self._alternative(one) for one in hypotheses]
+                jobs[i].found[number] = self._ordered(found, choice)
+                if all(jobs[i].found):
+                    yield i, self._assemble(jobs[i], config, choice)
 
     def attention(self, source: str, translation: Alternative | str) -> "Attention":
         """Return what happens in the model while it reads a source and writes a translation.
@@ -287,36 +326,28 @@ class Translator:
         from dragoman.decoder_search import DecoderSearch, Task
 
         tasks = [
-            Task(ids, limit, source.key, source.prefix)
+            Task(ids, limit, source.key, source.prefix, source.before)
             for ids, limit, source in zip(whole, limits, sources, strict=True)
         ]
         search = DecoderSearch(self._searchers, self._tokenizer)
         return search.search_each(tasks, config, choice, self._before_batch)
 
-    def _assemble(
-        self,
-        text: str,
-        parts: list[Part],
-        found: list[list[Hypothesis]],
-        config: SearchConfig,
-        choice: Choice,
-    ) -> Translation:
-        """Return a translation from the hypotheses of its parts, at least one."""
-        num_pieces = sum(len(part.ids) for part in parts) + 1
-        alternatives = [self._ordered([self._alternative(one) for one in own], choice) for own in found]
-        if len(parts) == 1:
+    def _assemble(self, job: _Job, config: SearchConfig, choice: Choice) -> Translation:
+        """Return a translation from what was found for its parts, at least one."""
+        num_pieces = sum(len(part.ids) for part in job.parts) + 1
+        if len(job.parts) == 1:
             drawn = choice.sampling is not None and not choice.least_risk
-            kept = alternatives[0] if drawn else alternatives[0][: config.n_best]
-            return Translation(text, tuple(kept), num_pieces, 1)
-        bests = [own[0] for own in alternatives]
+            kept = job.found[0] if drawn else job.found[0][: config.n_best]
+            return Translation(job.text.source, tuple(kept), num_pieces, 1)
+        bests = [own[0] for own in job.found]
         joined = Alternative(
-            "".join(part.gap + best.text for part, best in zip(parts, bests, strict=True)),
+            "".join(part.gap + best.text for part, best in zip(job.parts, bests, strict=True)),
             sum(best.score for best in bests) / len(bests),
             tuple(piece for best in bests for piece in best.pieces),
             tuple(score for best in bests for score in best.piece_scores),
             all(best.finished for best in bests),
         )
-        return Translation(text, (joined,), num_pieces, len(parts))
+        return Translation(job.text.source, (joined,), num_pieces, len(job.parts))
 
     def _ordered(self, found: list[Alternative], choice: Choice) -> list[Alternative]:
         """Return what was found as it is, or that of the least risk first."""

@@ -154,7 +154,7 @@ def test_no_part_of_a_long_text_brings_a_forbidden_phrase(load: Load, native: bo
 def _meeting_words(translator: Translator, long: str, config: SearchConfig) -> list[str]:
     """Phrases that a free translation has across the places where its parts meet."""
     parts = translator._parts(long)
-    texts = [translator._tokenizer.decode(part).strip() for part in parts]
+    texts = [translator._tokenizer.decode(part.ids) for part in parts]
     found = [one.text for one in translator.translate(texts, config)]
     return [
         f"{left.split(' ')[-1]} {right.split(' ')[0]}"

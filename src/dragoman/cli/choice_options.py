@@ -28,7 +28,7 @@ class ChoiceOptions:
     seed: int | None
     diversity: float | None
     mbr: bool
-    shortlist: bool
+    shortlist: bool | None
     ensemble: tuple[Path, ...]
 
     def choice(self) -> "Choice":
@@ -54,7 +54,18 @@ class ChoiceOptions:
         )
 
     def num_results(self, n_best: int | None) -> int:
-        """Return how many translations of each line there are at most."""
+        """Return how many translations of each line there are at most.
+
+        Raises:
+            UsageError: Fewer or more are wanted than are drawn.
+        """
+        if n_best is not None and self.sample is not None and not self.mbr:
+            from dragoman.errors import UsageError
+
+            raise UsageError(
+                f"--n-best {n_best} with --sample {self.sample}: all that are drawn are written",
+                hint="leave --n-best out, or choose among those drawn with --mbr",
+            )
         return n_best or (1 if self.mbr else self.sample) or 1
 
 
@@ -67,8 +78,8 @@ _OPTIONS = (
         help="A further model, of the same tokenizer, that chooses each piece with MODEL; may be repeated.",
     ),
     click.option(
-        "--shortlist",
-        is_flag=True,
+        "--shortlist/--no-shortlist",
+        default=None,
         help="Only likely translations of the pieces of a line may come; faster, and nearly as good.",
     ),
     click.option("--mbr", is_flag=True, help="Of all found, choose the one most like the others (chrF)."),

@@ -121,7 +121,7 @@ def command(
             device=device,
             precision=precision,
             threads=threads,
-            shortlist=choices.shortlist or None,
+            shortlist=choices.shortlist,
             choice=choices.choice(),
             others=choices.ensemble,
         )

@@ -105,15 +105,14 @@ def command(
             "length_penalty": length_penalty,
             "batch_tokens": batch_tokens,
             "n_best": n_best,
-            "shortlist": choices.shortlist or None,
+            "shortlist": choices.shortlist,
         }
         config = search_settings(translator.config, changes)
         check_choice(choice, config)
         shown = num_lines is not None and not (output is None and sys.stdout.isatty())
+        texts, ordered = with_prefixes(windows(file, WINDOW), prefix), order == "input"
+        lines = translate_lines(translator, texts, config, warn, choice=choice, ordered=ordered)
         with line_progress("translating", shown=shown) as advance, results_to(output) as results:
-            texts = with_prefixes(windows(file, WINDOW), prefix)
-            ordered = order == "input"
-            lines = translate_lines(translator, texts, config, warn, choice=choice, ordered=ordered)
             for done, (number, one) in enumerate(lines, start=1):
                 results.write(format_translation(one, number, chosen, scores=scores))
                 results.flush()

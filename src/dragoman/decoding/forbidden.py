@@ -5,7 +5,7 @@ Shapes: B sentences, W beam size, N = B·W rows, V vocabulary.
 
 import codecs
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -63,9 +63,10 @@ class Forbidden:
             raise ValueError(f"phrase {blank[0]!r} is blank; a forbidden phrase needs a character")
         return cls(phrases, tokenizer)
 
-    def first_state(self) -> _State:
-        """Return the state of a text that has not begun."""
-        return _State(begun=False, matched="", pending=b"")
+    def first_state(self, before: str = "") -> _State:
+        """Return the state of a text that has not begun, or of one that goes on behind another."""
+        state = _State(begun=True, matched="", pending=b"")
+        return self._read(state, before.encode())[0]._replace(begun=False)
 
     def read(self, state: _State, token: int) -> _State:
         """Return the state after one more token."""
@@ -144,13 +145,22 @@ class ForbiddingDecoder:
         forbidden: The phrases.
         limit_B: Tokens an output may have, end of sentence included, as search is told.
         beam_size: Rows of each sentence.
+        before_B: What stands before each output; left out, nothing.
     """
 
-    def __init__(self, decoder: Decoder, forbidden: Forbidden, limit_B: Tensor, beam_size: int) -> None:
+    def __init__(
+        self,
+        decoder: Decoder,
+        forbidden: Forbidden,
+        limit_B: Tensor,
+        beam_size: int,
+        before_B: Sequence[str] = (),
+    ) -> None:
         self._decoder = decoder
         self._forbidden = forbidden
         self._limits: list[int] = limit_B.repeat_interleave(beam_size).tolist()
-        self._states = [forbidden.first_state()] * len(self._limits)
+        texts = before_B or [""] * limit_B.numel()
+        self._states = [forbidden.first_state(text) for text in texts for _ in range(beam_size)]
         self._length = 0
 
     def step(self, token_N: Tensor) -> Tensor:
