@@ -100,18 +100,13 @@ def command(
             model, device=device, precision=precision, threads=threads, others=choices.ensemble
         )
         tell_without_engine(device)
-        changes = {
-            "beam_size": beam_size,
-            "length_penalty": length_penalty,
-            "batch_tokens": batch_tokens,
-            "n_best": n_best,
-            "shortlist": choices.shortlist,
-        }
-        config = search_settings(translator.config, changes)
+        keys = ("beam_size", "length_penalty", "batch_tokens", "n_best", "shortlist")
+        values = (beam_size, length_penalty, batch_tokens, n_best, choices.shortlist)
+        config = search_settings(translator.config, dict(zip(keys, values, strict=True)))
         check_choice(choice, config)
-        shown = num_lines is not None and not (output is None and sys.stdout.isatty())
         texts, ordered = with_prefixes(windows(file, WINDOW), prefix), order == "input"
         lines = translate_lines(translator, texts, config, warn, choice=choice, ordered=ordered)
+        shown = num_lines is not None and not (output is None and sys.stdout.isatty())
         with line_progress("translating", shown=shown) as advance, results_to(output) as results:
             for done, (number, one) in enumerate(lines, start=1):
                 results.write(format_translation(one, number, chosen, scores=scores))
