@@ -35,10 +35,8 @@ def sources(lengths: Sequence[int] = LENGTHS, seed: int = 5) -> list[list[int]]:
     return [[*ids, END] for ids in random_ids(lengths, seed, 24)]
 
 
-def run(
-    searcher: Searcher, given: Sequence[Sequence[int]], limits: Sequence[int], config: SearchConfig
-) -> list[list[Hypothesis]]:
-    return list(in_order(searcher.search_each(given, limits, config, before_batch=lambda: None)))
+def run(searcher: Searcher, *arguments: Any, before_batch: Any = lambda: None) -> list[list[Hypothesis]]:
+    return list(in_order(searcher.search_each(*arguments, before_batch=before_batch)))
 
 
 def shortlisted(

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from dragoman.config import SearchConfig
-from dragoman.engine import Engine, Precision, engine_name, is_there
+from dragoman.engine import Engine, Precision, is_there
 from dragoman.engine.library import library
 from dragoman.engine.packing import quantized
 from dragoman.engine_decoder import EngineDecoder
@@ -23,15 +23,11 @@ from dragoman.model import Transformer
 from dragoman.model_files import expected_shapes
 from dragoman.model_search import ModelSearch
 from dragoman.search import search
-from dragoman.searchers import Searcher, in_order
 from dragoman.text.ids import END, UNKNOWN
-from tiny_models import random_ids, tiny_model
+from tiny_engines import LENGTHS, PRECISIONS, run, sources, weights
+from tiny_models import tiny_model
 
 pytestmark = pytest.mark.skipif(not is_there(), reason="the native engine is not built: no C++ compiler")
-
-PRECISIONS = ["float32", "int8", *(["bfloat16"] if engine_name() == "avx512bf16" else [])]
-
-LENGTHS = [1, 2, 3, 5, 8, 13, 21, 40, 4, 4, 17]
 
 KINDS: dict[str, dict[str, Any]] = {
     "the paper's": {},
@@ -55,25 +51,13 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
-def arrays(model: Transformer) -> dict[str, Any]:
-    return {name: tensor.float().numpy() for name, tensor in model.state_dict().items()}
-
-
 def engine(model: Transformer, precision: Precision = "float32", workers: int = 1) -> Engine:
-    return Engine.of_weights(model.config, arrays(model), precision, [UNKNOWN], workers=workers)
-
-
-def sources(model: Transformer) -> list[list[int]]:
-    return [[*ids, END] for ids in random_ids(LENGTHS, 5, 24)]
-
-
-def run(searcher: Searcher, *arguments: Any, before_batch: Any = lambda: None) -> list[list[Hypothesis]]:
-    return list(in_order(searcher.search_each(*arguments, before_batch=before_batch)))
+    return Engine.of_weights(model.config, weights(model), precision, [UNKNOWN], workers=workers)
 
 
 def by_torch(model: Transformer, config: SearchConfig) -> list[list[Hypothesis]]:
     bundle: Any = SimpleNamespace(model=model, tokenizer=SimpleNamespace(impossible=[UNKNOWN]))
-    return run(ModelSearch(bundle), sources(model), [20] * len(LENGTHS), config)
+    return run(ModelSearch(bundle), sources(), [20] * len(LENGTHS), config)
 
 
 def plain(found: list[list[Hypothesis]]) -> list[list[tuple[tuple[int, ...], bool]]]:
@@ -87,7 +71,7 @@ def test_the_engine_finds_what_the_model_in_torch_finds(kind: str, beam_size: in
     model = tiny_model(3, torch.float32, **KINDS[kind])
     config = SearchConfig(beam_size=beam_size, n_best=min(3, beam_size))
     right = by_torch(model, config)
-    found = run(engine(model), sources(model), [20] * len(LENGTHS), config)
+    found = run(engine(model), sources(), [20] * len(LENGTHS), config)
 
     assert plain(found) == plain(right)
     for ours, theirs in zip(chain(*found), chain(*right), strict=True):
@@ -100,7 +84,7 @@ def test_the_engine_finds_what_the_model_in_torch_finds(kind: str, beam_size: in
 def test_nothing_depends_on_neighbors(beam_size: int, precision: Precision) -> None:
     """A sentence alone, in a batch, in a small one that is filled again, on three threads: the same bits."""
     model = tiny_model(3, torch.float32)
-    config, given = SearchConfig(beam_size=beam_size), sources(model)
+    config, given = SearchConfig(beam_size=beam_size), sources()
     limits = [5 + 3 * (i % 6) for i in range(len(given))]
     alone = [
         run(engine(model, precision), [one], [limit], config)[0]
@@ -118,7 +102,7 @@ def test_nothing_depends_on_neighbors(beam_size: int, precision: Precision) -> N
 def test_several_threads_of_python_may_search_at_once() -> None:
     """Each gets what it would get alone, also while another needs more positions."""
     model = tiny_model(3, torch.float32)
-    shared, given = engine(model), sources(model)
+    shared, given = engine(model), sources()
     config = SearchConfig(beam_size=2)
     limits = [20, 300, 60, 500]
     alone = [run(engine(model), given, [limit] * len(given), config) for limit in limits]
@@ -134,7 +118,7 @@ def test_rounded_weights_are_near_the_numbers(precision: Precision, most: float)
     if precision not in PRECISIONS:
         pytest.skip("this processor has no instructions for bfloat16")
     model = tiny_model(3, torch.float32, d_model=64, d_ff=128)
-    config, given = SearchConfig(beam_size=1), sources(model)
+    config, given = SearchConfig(beam_size=1), sources()
     limits = [1] * len(given)
     exact = run(engine(model, "float32"), given, limits, config)
     near = run(engine(model, precision), given, limits, config)
@@ -168,7 +152,7 @@ def test_every_processor_finds_the_same(every_table: list[str], kind: str, preci
     config, found = SearchConfig(beam_size=4), []
     for name in every_table:
         assert library().dragoman_use_kernels(name.encode()) == 0
-        found.append(run(engine(model, precision), sources(model), [20] * len(LENGTHS), config))
+        found.append(run(engine(model, precision), sources(), [20] * len(LENGTHS), config))
 
     tolerance, num_others = (1e-4, 0) if precision == "float32" else (0.05, 2)
     assert "plain" in every_table
@@ -207,7 +191,7 @@ def test_weights_that_overflow_are_told() -> None:
     model = tiny_model(3, torch.float32)
     model.load_state_dict({name: tensor * 1e30 for name, tensor in model.state_dict().items()})
     with pytest.raises(EngineError, match="too large to compute with"):
-        run(engine(model), sources(model), [20] * len(LENGTHS), SearchConfig())
+        run(engine(model), sources(), [20] * len(LENGTHS), SearchConfig())
 
 
 def test_an_unknown_table_is_refused() -> None:
@@ -245,7 +229,7 @@ def test_what_is_raised_meanwhile_ends_the_search() -> None:
 def test_any_search_may_ask_the_engine(kind: str, beam_size: int) -> None:
     """As a decoder it gives what the model in torch gives, to a search that knows neither."""
     model = tiny_model(3, torch.float32, **KINDS[kind])
-    config, given = SearchConfig(beam_size=beam_size), sources(model)
+    config, given = SearchConfig(beam_size=beam_size), sources()
     decoder = EngineDecoder(engine(model), given, beam_size, 20)
     limit_B = torch.full((len(given),), 20)
     found = search(decoder, start=model.padding, end=END, limit_B=limit_B, config=config)
@@ -285,7 +269,7 @@ def test_the_shapes_of_a_model_are_known_without_torch(kind: str) -> None:
 def test_weights_that_do_not_fit_are_refused() -> None:
     """By name."""
     model = tiny_model(3, torch.float32)
-    wrong = arrays(model) | {"encoder.0.feed_forward.inner.weight": np.zeros((3, 16), np.float32)}
+    wrong = weights(model) | {"encoder.0.feed_forward.inner.weight": np.zeros((3, 16), np.float32)}
     with pytest.raises(EngineError, match=r"encoder\.0\.inner has another shape"):
         Engine.of_weights(model.config, wrong, "float32", [UNKNOWN])
 
