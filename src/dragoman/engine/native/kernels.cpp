@@ -467,12 +467,21 @@ void add_norm(float* x, const float* y, const float* gain, const float* bias, fl
     }
 }
 
+template <int... PLACES>
+inline Wide shuffled(Wide x) {
+#if defined(__clang__)
+    return __builtin_shufflevector(x, x, PLACES...);
+#else
+    return __builtin_shuffle(x, WideInts{PLACES...});
+#endif
+}
+
 // Adds up the lanes of each head; all of them have the sum then.
 inline Wide folded(Wide x, int lanes) {
-    if (lanes <= 8) x += __builtin_shuffle(x, WideInts{8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7});
-    if (lanes <= 4) x += __builtin_shuffle(x, WideInts{4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11});
-    if (lanes <= 2) x += __builtin_shuffle(x, WideInts{2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13});
-    if (lanes <= 1) x += __builtin_shuffle(x, WideInts{1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14});
+    if (lanes <= 8) x += shuffled<8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7>(x);
+    if (lanes <= 4) x += shuffled<4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11>(x);
+    if (lanes <= 2) x += shuffled<2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13>(x);
+    if (lanes <= 1) x += shuffled<1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14>(x);
     return x;
 }
 
