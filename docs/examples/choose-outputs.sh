@@ -4,9 +4,9 @@ cp numbers.in numbers.out
 head -n 20 numbers.in > dev.in
 cp dev.in dev.out
 for seed in 1 2; do
-    dragoman train numbers.in numbers.out --dev dev.in --dev dev.out --out model$seed --recipe tiny \
-        --set train.seed=$seed --set train.max_steps=60 --set train.batch_tokens=500 --set data.test_pairs=0 --set search.extra_length=10 --set model.num_encoder_layers=1 \
-        --set model.num_decoder_layers=1 --set model.d_model=32 --set model.d_ff=64
+    dragoman train numbers.in numbers.out --dev dev.in --dev dev.out --out model$seed --recipe tiny --seed $seed \
+        --set train.max_steps=60 --set train.batch_tokens=500 --set data.test_pairs=0 --set search.extra_length=10 \
+        --set model.num_encoder_layers=1 --set model.num_decoder_layers=1 --set model.d_model=32 --set model.d_ff=64
 done
 head -n 3 numbers.in > some.in
 
