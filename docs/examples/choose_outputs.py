@@ -1,4 +1,4 @@
-"""Choose outputs in other ways than by plain search; the models are trained for seconds, so they say little."""
+"""Choose outputs in other ways than by plain search; models of seconds say little."""
 
 from dataclasses import replace
 from pathlib import Path
