@@ -90,9 +90,9 @@ class DecoderSearch:
                 "a shortlist is for plain search with one model, and more is asked for here",
                 hint="leave --shortlist out",
             )
-        if choice.diversity and config.beam_size % config.n_best:
+        if choice.diversity and (config.n_best < 2 or config.beam_size % config.n_best):
             raise ValueError(
-                f"beam_size is {config.beam_size}; diverse groups need a multiple of n_best, {config.n_best}"
+                f"n_best is {config.n_best} and beam_size {config.beam_size}: no 2 or more groups of one size"
             )
         for task in tasks:
             self._check_prefix(task, choice)

@@ -94,8 +94,13 @@ def load_searcher(
     check_device_name(device)
     if _is_processor(device):
         if is_there():
-            outline = Outline.read(folder)
-            chosen = chosen or only_packed(folder) or "float32"
+            outline, packed = Outline.read(folder), only_packed(folder)
+            if packed is not None and chosen not in (None, packed):
+                raise UsageError(
+                    f"--precision {chosen}: {folder} holds weights that are packed for {packed} alone",
+                    hint=f"add --precision {packed}, or copy model.safetensors into the folder",
+                )
+            chosen = chosen or packed or "float32"
             return outline, read_engine(outline, chosen, threads or num_threads())
         if chosen not in (None, "float32"):
             raise UsageError(f"--precision {precision}: {missing_notice()}", hint=HINT)
@@ -142,7 +147,7 @@ def check_joins(other: Model, other_folder: Path, first: Model, folder: Path) ->
         raise UsageError(
             f"{other_folder} has another tokenizer than {folder}; models choose each piece together, so all "
             "must have the same pieces",
-            hint="train them on the same corpus with other seeds: --seed 2",
+            hint="train them on the same files, and name the held-out ones: --seed 2 --dev FILE --test FILE",
         )
     if (least := _num_positions(other)) < _num_positions(first):
         raise UsageError(

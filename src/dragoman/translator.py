@@ -350,7 +350,7 @@ class Translator:
         return Translation(job.text.source, (joined,), num_pieces, len(job.parts))
 
     def _ordered(self, found: list[Alternative], choice: Choice) -> list[Alternative]:
-        """Return what was found as it is, or that of the least risk first."""
+        """Return what was found as it is, or that of the least risk first and equal texts once."""
         if not choice.least_risk or len(found) == 1:
             return found
         from dragoman.risk import by_expected_utility
@@ -359,7 +359,8 @@ class Translator:
         weights = [
             1.0 if choice.sampling else math.exp(math.fsum(one.piece_scores) - likeliest) for one in found
         ]
-        return [found[place] for place in by_expected_utility([one.text for one in found], weights)]
+        ordered = by_expected_utility([one.text for one in found], weights)
+        return list({found[place].text: found[place] for place in reversed(ordered)}.values())[::-1]
 
     def _alternative(self, hypothesis: Hypothesis) -> Alternative:
         return Alternative(

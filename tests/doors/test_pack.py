@@ -78,8 +78,10 @@ def test_float32_tells_what_is_missing(pack: Pack, translate_it: Translate, mode
     (model / "model.safetensors").unlink()
     code, lines, said = translate_it("--precision", "float32", text=TEXT)
 
-    assert (code, lines) == (1, [])
-    assert said.startswith(f"error: {model}/model.safetensors cannot be read: no such file")
+    assert (code, lines) == (2, [])
+    assert said.startswith(
+        f"error: --precision float32: {model} holds weights that are packed for int8 alone"
+    )
     assert "Traceback" not in said
 
 

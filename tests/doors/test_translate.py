@@ -282,7 +282,11 @@ def test_bad_line_of_a_file_is_found_before_any_work(translate: Translate, tmp_p
     ("words", "code", "error"),
     [
         ("--n-best 5", 2, "--n-best 5: greater than the beam size of 4; "),
-        ("--n-best 2 --format text", 2, "--n-best 2 and --format text: text has one line for each line"),
+        (
+            "--n-best 2 --format text",
+            2,
+            "2 translations of each line and --format text: text has one",
+        ),
         ("--beam-size 0", 2, "--beam-size 0: must be a whole number of at least 1 and at most 1000"),
         ("--length-penalty nan", 2, "--length-penalty nan: must be a number of at least -10 and at most 10"),
         ("--batch-tokens -1 --n-best 0", 2, "--n-best 0: must be a whole number of at least 1; "),

@@ -66,7 +66,11 @@ def test_a_prefix_of_spaces_is_blank(translate: Translate, written: Path) -> Non
 def test_there_is_a_prefix_for_each_line(translate: Translate, written: Path, count: int) -> None:
     """Fewer or more are one message with both numbers."""
     ended = translate("--prefix", prefixes(written, *["ba"] * count), text="ba\nda\ngu\n")
-    numbers = f"{count} lines and the input has 3 or more" if count < 3 else "more lines than the 3"
+    numbers = (
+        f"{count} line{'s' * (count != 1)} and the input 3 or more"
+        if count < 3
+        else "more lines and the input 3"
+    )
 
     assert ended.code == 1
     assert ended.said.startswith(f"error: {written} has {numbers}")

@@ -53,6 +53,24 @@ class ChoiceOptions:
             least_risk=self.mbr,
         )
 
+    def check_one_result(self) -> None:
+        """Refuse what gives several translations of a line.
+
+        Raises:
+            UsageError: With what would give one.
+        """
+        from dragoman.errors import UsageError
+
+        if self.diversity is not None:
+            raise UsageError(
+                "--diversity: one translation of each line is scored", hint="leave --diversity out"
+            )
+        if self.sample is not None and self.sample > 1 and not self.mbr:
+            raise UsageError(
+                f"--sample {self.sample}: one translation of each line is scored",
+                hint="draw one by --sample 1, or choose among those drawn with --mbr",
+            )
+
     def num_results(self, n_best: int | None) -> int:
         """Return how many translations of each line there are at most.
 

@@ -106,6 +106,7 @@ def command(
     """Score what a model writes, or files of outputs."""
     with StopSignals():
         job = choose_job(files, hypothesis, gold, predicted)
+        choices.check_one_result()
         from dragoman.run import EvaluateOptions, EvaluateParserOptions
 
         use_threads(threads)

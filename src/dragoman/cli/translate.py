@@ -87,13 +87,15 @@ def command(
         from dragoman.run.choices import check_choice
         from dragoman.run.formats import choose_format, format_translation
         from dragoman.run.output import check_output
-        from dragoman.run.translation import search_settings, translate_lines, with_prefixes
+        from dragoman.run.translation import check_prefixes, search_settings, translate_lines, with_prefixes
         from dragoman.run.windows import check_input, windows
         from dragoman.translator import WINDOW, Translator
 
         chosen = choose_format(format_name, choices.num_results(n_best), numbered=order == "any")
         choice = choices.choice()
         num_lines = check_input(file)
+        if prefix is not None:
+            check_prefixes(prefix, num_lines)
         if output is not None:
             check_output(output, [file, *filter(None, [prefix, choices.forbid_from])])
         translator = Translator.load(

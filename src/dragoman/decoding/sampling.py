@@ -128,25 +128,43 @@ def _draw(logprob_NV: Tensor, uniform_N1: Tensor, sampling: Sampling) -> Tensor:
         uniform_N1: Drawn from [0, 1).
         sampling: How tokens are drawn.
     """
-    top_N1 = logprob_NV.amax(dim=1, keepdim=True)
     num_tokens = min(sampling.top_k or logprob_NV.size(1), logprob_NV.size(1))
-    count = num_tokens if sampling.top_k else min(_FIRST_CANDIDATES, num_tokens)
+    if num_tokens <= _FIRST_CANDIDATES or sampling.top_k:
+        return _draw_among(logprob_NV, uniform_N1, sampling, num_tokens, None)[0]
+    top_N1 = logprob_NV.amax(dim=1, keepdim=True)
     total_N1 = ((logprob_NV - top_N1) / sampling.temperature).exp().sum(dim=1, keepdim=True)
-    while True:
-        logprob_NC, token_NC = largest(logprob_NV, count)
-        weight_NC = ((logprob_NC - top_N1) / sampling.temperature).exp()
-        reached_NC = weight_NC.cumsum(dim=1)
-        if count == num_tokens:
-            total_N1 = reached_NC[:, -1:]
-        needed_N1 = total_N1 * (sampling.top_p if sampling.top_p < 1.0 else uniform_N1)
-        if count == num_tokens or bool((reached_NC[:, -1:] > needed_N1).all()):
-            break
-        count = min(8 * count, num_tokens)
+    token_N1, open_N = _draw_among(logprob_NV, uniform_N1, sampling, _FIRST_CANDIDATES, total_N1)
+    if bool(open_N.any()):
+        token_N1[open_N] = _draw_among(logprob_NV[open_N], uniform_N1[open_N], sampling, num_tokens, None)[0]
+    return token_N1
+
+
+def _draw_among(
+    logprob_NV: Tensor, uniform_N1: Tensor, sampling: Sampling, count: int, total_N1: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """Draw among so many of the likeliest tokens of each row.
+
+    Args:
+        logprob_NV: Log-probabilities in nats.
+        uniform_N1: Drawn from [0, 1).
+        sampling: How tokens are drawn.
+        count: Tokens to draw among.
+        total_N1: The weight of all tokens, or None where these are all.
+
+    Returns:
+        A token of each row (N1), and where these were not enough (N), so that it means nothing.
+    """
+    logprob_NC, token_NC = largest(logprob_NV, count)
+    weight_NC = ((logprob_NC - logprob_NC[:, :1]) / sampling.temperature).exp()
+    reached_NC = weight_NC.cumsum(dim=1)
+    all_N1 = reached_NC[:, -1:] if total_N1 is None else total_N1
+    needed_N1 = all_N1 * (sampling.top_p if sampling.top_p < 1.0 else uniform_N1)
+    open_N = (reached_NC[:, -1:] <= needed_N1).flatten()
     if sampling.top_p < 1.0:
-        last_N1 = (reached_NC < needed_N1).sum(dim=1, keepdim=True)
-        total_N1 = reached_NC.gather(1, last_N1)
-    place_N1 = (reached_NC <= uniform_N1 * total_N1).sum(dim=1, keepdim=True)
-    return token_NC.gather(1, place_N1)
+        last_N1 = (reached_NC < needed_N1).sum(dim=1, keepdim=True).clamp(max=count - 1)
+        all_N1 = reached_NC.gather(1, last_N1)
+    place_N1 = (reached_NC <= uniform_N1 * all_N1).sum(dim=1, keepdim=True).clamp(max=count - 1)
+    return token_NC.gather(1, place_N1), open_N
 
 
 def _hypothesis(row: _Sample, alpha: float) -> Hypothesis:

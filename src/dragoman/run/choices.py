@@ -68,7 +68,7 @@ def check_choice(choice: Choice, config: SearchConfig) -> None:
     """
     if choice.diversity and (config.n_best == 1 or config.beam_size % config.n_best):
         groups = max(2, config.n_best)
-        size = groups * max(1, config.beam_size // groups)
+        size = groups * max(2, config.beam_size // groups)
         raise UsageError(
             f"--diversity with --n-best {config.n_best} and a beam size of {config.beam_size}: as many "
             "groups as results, two or more, share the beam equally",

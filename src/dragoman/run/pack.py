@@ -44,13 +44,13 @@ def pack_model(
         )
     if not is_there():
         raise UsageError(f"weights are packed for the engine, and {missing_notice()}", hint=HINT)
+    pairs = _encoded(corpus, outline) if corpus else []
+    if corpus and not pairs:
+        names = " and ".join(map(str, corpus))
+        raise CorpusError(f"{names}: no pair to count a shortlist in", hint="name the training pairs")
     path = pack(outline, precision)
     told(f"packed {path} ({path.stat().st_size / 2**20:,.0f} MiB)")
-    if corpus:
-        pairs = _encoded(corpus, outline)
-        if not pairs:
-            names = " and ".join(map(str, corpus))
-            raise CorpusError(f"{names}: no pair to count a shortlist in", hint="name the training pairs")
+    if pairs:
         path = write_shortlist(folder, pairs, outline.tokenizer, seed=1)
         told(f"counted {path} in {len(pairs):,} pairs ({path.stat().st_size / 2**20:,.1f} MiB)")
 

@@ -10,8 +10,9 @@ from pydantic import ValidationError
 from dragoman.choice import PLAIN, Choice
 from dragoman.config import SearchConfig, explain
 from dragoman.errors import CorpusError, UsageError
+from dragoman.run.windows import check_input
 from dragoman.searchers import in_order
-from dragoman.text import read_lines
+from dragoman.text import STANDARD_INPUT, read_lines
 from dragoman.translator import Text, Translation, Translator
 
 NumberedTranslation = tuple[int, Translation]
@@ -66,16 +67,38 @@ def with_prefixes(windows: Iterable[Sequence[str]], file: Path | None) -> Iterat
         own = list(islice(prefixes, len(window)))
         num_lines += len(window)
         if len(own) < len(window):
-            missing = len(window) - len(own)
-            raise _unequal(file, f"{num_lines - missing:,} lines and the input has {num_lines:,} or more")
+            num_prefixes = num_lines - len(window) + len(own)
+            raise _unequal(file, _lines(num_prefixes), f"{num_lines:,} or more")
         yield [Text(line, prefix if prefix.strip() else "") for line, prefix in zip(window, own, strict=True)]
     if next(prefixes, None) is not None:
-        raise _unequal(file, f"more lines than the {num_lines:,} of the input")
+        raise _unequal(file, "more lines", f"{num_lines:,}")
 
 
-def _unequal(file: Path, counts: str) -> CorpusError:
+def check_prefixes(file: Path, num_lines: int | None) -> None:
+    """Refuse a file of prefixes that cannot be one, before anything is translated.
+
+    Args:
+        file: Line n is how the translation of line n begins.
+        num_lines: Of what is translated; None where they come as they are.
+
+    Raises:
+        CorpusError: It has another number of lines, or cannot be read.
+        UsageError: It is standard input.
+    """
+    if str(file) == STANDARD_INPUT:
+        raise UsageError("--prefix -: prefixes are read from a file", hint="write them to a file first")
+    num_prefixes = check_input(file)
+    if num_prefixes is not None and num_lines is not None and num_prefixes != num_lines:
+        raise _unequal(file, _lines(num_prefixes), f"{num_lines:,}")
+
+
+def _lines(number: int) -> str:
+    return f"{number:,} line{'s' * (number != 1)}"
+
+
+def _unequal(file: Path, prefixes: str, num_lines: str) -> CorpusError:
     return CorpusError(
-        f"{file} has {counts}; line n is how the translation of line n begins",
+        f"{file} has {prefixes} and the input {num_lines}; line n is how the translation of line n begins",
         hint="leave a line blank where the translation may begin as it likes",
     )
 
