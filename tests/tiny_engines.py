@@ -62,11 +62,11 @@ def random_lexicon(seed: int, most: int = 4, source_size: int = 24, size: int = 
     return lexicon_of([some.tolist() for some in translations], [END, *draw.choice(size, 1).tolist()])
 
 
-def allowed(lexicon: Lexicon, source: Sequence[int]) -> set[int]:
-    """What a lexicon lets come of a source."""
+def allowed(lexicon: Lexicon, source: Sequence[int], *, copied: bool = True) -> set[int]:
+    """What a lexicon lets come of a source; of one vocabulary the source's own pieces always may."""
     starts = lexicon.starts
     own = [lexicon.targets[starts[piece] : starts[piece + 1]].tolist() for piece in source]
-    return set(lexicon.frequent.tolist()).union(*own)
+    return {*lexicon.frequent.tolist(), *(source if copied else ())}.union(*own)
 
 
 class AllowingDecoder:
@@ -92,7 +92,7 @@ def allowed_by_torch(
     bundle: Any = SimpleNamespace(model=model, tokenizer=SimpleNamespace(impossible=[model.padding]))
     found = []
     for source in given:
-        tokens = allowed(lexicon, source)
+        tokens = allowed(lexicon, source, copied=model.config.source_vocabulary_size is None)
         search = ModelSearch(bundle, wrap=lambda decoder, tokens=tokens: AllowingDecoder(decoder, tokens))
         found += run(search, [source], [limit], config)
     return found

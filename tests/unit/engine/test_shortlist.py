@@ -101,7 +101,8 @@ def test_nothing_depends_on_neighbors(beam_size: int, precision: Precision) -> N
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_a_shortlist_may_be_smaller_than_the_beam(precision: Precision) -> None:
     """With one piece and the end there is one output of each length, and no beam finds more."""
-    engine = shortlisted(tiny_model(3, torch.float32), lexicon_of([[]] * 24, [5, END]), precision)
+    model = tiny_model(3, torch.float32, embeddings="separate", source_vocabulary_size=31)
+    engine = shortlisted(model, lexicon_of([[]] * 31, [5, END]), precision)
     for some in run(engine, sources(), [3] * len(LENGTHS), shortlist(20, 20)):
         finished = [one.tokens for one in some if one.finished]
 
@@ -111,7 +112,8 @@ def test_a_shortlist_may_be_smaller_than_the_beam(precision: Precision) -> None:
 
 def test_with_the_end_alone_outputs_are_empty() -> None:
     """It is certain, so its probability is 1."""
-    engine = shortlisted(tiny_model(3, torch.float32), lexicon_of([[]] * 24))
+    model = tiny_model(3, torch.float32, embeddings="separate", source_vocabulary_size=31)
+    engine = shortlisted(model, lexicon_of([[]] * 31))
     for [one] in run(engine, sources(), LIMITS, shortlist(4)):
         assert (one.tokens, one.finished) == ((), True)
         assert one.score == pytest.approx(0.0, abs=1e-5)

@@ -75,9 +75,9 @@ def test_the_end_of_the_source_stands_for_no_piece() -> None:
 
 
 def test_a_piece_has_so_many_translations_at_most() -> None:
-    """Those that come most often; 128 of 300 are kept."""
-    often, seldom = list(range(2, 130)), list(range(130, 302))
-    found = counted([((2,), [*often, *seldom]), ((2,), often)], target_size=310)
+    """Those that come most often; 256 of 400 are kept."""
+    often, seldom = list(range(2, 258)), list(range(258, 402))
+    found = counted([((2,), [*often, *seldom]), ((2,), often)], target_size=410)
 
     assert sorted(translations(found, 2)) == often
 
@@ -91,13 +91,13 @@ def test_unlikely_translations_are_left_out() -> None:
 
 
 def test_the_frequent_pieces_and_the_end_are_known() -> None:
-    """The end, which no target of a pair holds, and those 512 target pieces that come most often."""
+    """The end, which no target of a pair holds, and those 1,024 target pieces that come most often."""
     few = counted(dictionary())
-    times = [(target, 1 + target % 2) for target in range(2, 900)]
-    many = counted([((2,), [target] * number) for target, number in times], target_size=900)
+    times = [(target, 1 + target % 2) for target in range(2, 1_700)]
+    many = counted([((2,), [target] * number) for target, number in times], target_size=1_700)
 
     assert few.frequent.tolist() == [END, *(piece + SHIFT for piece in range(2, 14))]
-    assert len(many.frequent) == 513
+    assert len(many.frequent) == 1_025
     assert {END, *range(3, 900, 2)} < set(many.frequent.tolist())
 
 

@@ -166,8 +166,10 @@ void Model::add_shortlist(Shortlist added) {
     matrices_.at("projection")->keep_rows();
 }
 
-std::vector<int> Shortlist::of(const int* tokens, int length) const {
-    std::vector<int> found = always;
+std::vector<int> Model::candidates(const int* tokens, int length) const {
+    const std::vector<int>&starts = shortlist.starts, &targets = shortlist.targets;
+    std::vector<int> found = shortlist.always;
+    if (settings.source_vocabulary == settings.vocabulary) found.insert(found.end(), tokens, tokens + length);
     for (int i = 0; i < length; ++i)
         found.insert(found.end(), targets.begin() + starts[tokens[i]], targets.begin() + starts[tokens[i] + 1]);
     std::sort(found.begin(), found.end());

@@ -68,7 +68,6 @@ struct Settings {
 struct Shortlist {
     std::vector<int> starts, targets;  // targets[starts[t]] to targets[starts[t + 1] - 1] are those of token t
     std::vector<int> always;
-    std::vector<int> of(const int* tokens, int length) const;  // in ascending order
 };
 
 struct Norm {
@@ -91,6 +90,8 @@ class Model {
     void add_matrix(const std::string& name, std::unique_ptr<PackedMatrix> matrix);
     void add_vector(const std::string& name, const float* values, int count);
     void add_shortlist(Shortlist shortlist);
+    // What may come of a source: what the shortlist has, and its own pieces, as names are copied; in ascending order.
+    std::vector<int> candidates(const int* tokens, int length) const;
     void connect();  // finds all that it needs; throws std::invalid_argument if a part is missing or misshapen
 
     const Settings settings;

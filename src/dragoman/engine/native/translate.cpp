@@ -39,7 +39,7 @@ class Pool {
 // What may come of a source, and the weights for it.
 struct Candidates {
     Candidates(const Model& model, const int* source, int length)
-        : tokens(model.shortlist.of(source, length)), matrix(*model.projection, tokens),
+        : tokens(model.candidates(source, length)), matrix(*model.projection, tokens),
           hidden(static_cast<size_t>(matrix.matrix.panels) * PANEL) {
         for (size_t i = 0; i < tokens.size(); ++i) hidden[i] = model.hidden[tokens[i]];
     }
