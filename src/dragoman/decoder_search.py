@@ -69,6 +69,7 @@ class DecoderSearch:
         if len(self._searchers) < len(searchers):
             raise TypeError("only an Engine and a ModelSearch can be asked step by step")
         self._tokenizer = tokenizer
+        self._known: dict[tuple[str, ...], Forbidden] = {}
 
     def search_each(
         self, tasks: Sequence[Task], config: SearchConfig, choice: Choice, before_batch: Callable[[], None]
@@ -96,7 +97,7 @@ class DecoderSearch:
             )
         for task in tasks:
             self._check_prefix(task, choice)
-        forbidden = Forbidden.of(choice.forbidden, self._tokenizer) if choice.forbidden else None
+        forbidden = self._forbidden(choice.forbidden) if choice.forbidden else None
         rows = choice.sampling.count if choice.sampling else config.beam_size
         most = max(1, _MOST_ROWS // rows)
         for batch in by_length([len(task.source) for task in tasks], config.batch_tokens):
@@ -127,6 +128,12 @@ class DecoderSearch:
                     f"the prefix of text {task.key + 1:,} holds {phrase!r}, which is forbidden",
                     hint="forbid less, or leave the prefix out",
                 )
+
+    def _forbidden(self, phrases: tuple[str, ...]) -> Forbidden:
+        """Return phrases with all that was found out about them; only the last ones are remembered."""
+        if phrases not in self._known:
+            self._known = {phrases: Forbidden.of(phrases, self._tokenizer)}
+        return self._known[phrases]
 
     @torch.inference_mode()
     def _search(

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -25,6 +25,7 @@ from dragoman.text.ids import END
 from dragoman.text.parts import Part, cut_text
 
 if TYPE_CHECKING:
+    from dragoman.decoder_search import DecoderSearch
     from dragoman.model_search import Attention
 
 WINDOW = 1_024
@@ -323,14 +324,19 @@ class Translator:
             config = replace(config, n_best=config.beam_size)
         if choice.is_plain and len(self._searchers) == 1 and not any(source.prefix for source in sources):
             return self._searchers[0].search_each(whole, limits, config, before_batch=self._before_batch)
-        from dragoman.decoder_search import DecoderSearch, Task
+        from dragoman.decoder_search import Task
 
         tasks = [
             Task(ids, limit, source.key, source.prefix, source.before)
             for ids, limit, source in zip(whole, limits, sources, strict=True)
         ]
-        search = DecoderSearch(self._searchers, self._tokenizer)
-        return search.search_each(tasks, config, choice, self._before_batch)
+        return self._decoder_search.search_each(tasks, config, choice, self._before_batch)
+
+    @cached_property
+    def _decoder_search(self) -> "DecoderSearch":
+        from dragoman.decoder_search import DecoderSearch
+
+        return DecoderSearch(self._searchers, self._tokenizer)
 
     def _assemble(self, job: _Job, config: SearchConfig, choice: Choice) -> Translation:
         """Return a translation from what was found for its parts, at least one."""

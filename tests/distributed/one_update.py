@@ -61,6 +61,12 @@ CASES = [
 ]
 
 
+class Pairs(list[tuple[list[int], list[int]]]):
+    """Pairs of ids as a corpus of texts has them."""
+
+    leaves = None
+
+
 class Recording(torch.optim.SGD):
     """Keeps the gradients that it is asked to follow, put together if they are in shards."""
 
@@ -82,7 +88,7 @@ def update(case: Case, ranks: Ranks) -> dict[str, np.ndarray[Any, Any]]:
     sizes = CUTS[case.cut]
     ends = np.cumsum(sizes)
     lengths = [3 + 5 * i % 9 for i in range(int(ends[-1]))]
-    pairs = list(zip(random_ids(lengths, 1), random_ids(lengths[::-1], 2), strict=True))
+    pairs = Pairs(zip(random_ids(lengths, 1), random_ids(lengths[::-1], 2), strict=True))
     model = tiny_model(dtype=case.dtype, embeddings=case.embeddings).train()
     model.use_fast_forms(case.fast)
     parallel = Parallel(model, config, ranks)

@@ -268,7 +268,7 @@ def test_a_shortlist_is_kept_or_refused(translate: Translate, words: str, tmp_pa
     found: list[dict[str, Any]] = [json.loads(line) for line in ended.lines]
     written = {piece for one in found for some in one["alternatives"] for piece in some["pieces"]}
 
-    assert ended.code == 2 or written == {"▁gu"}
+    assert ended.code == 2 or written <= {"▁gu", "▁ba", "▁be", "▁bi"}
     assert (ended.code == 0) == (words in ("", "--mbr"))
 
 

@@ -6,6 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from decoding_tables import CHARACTERS, holds, piece_table, run_pieces, run_samples
+from dragoman.choice import Sampling
 from dragoman.config import SearchConfig
 from dragoman.decoding import (
     Forbidden,
@@ -13,7 +14,6 @@ from dragoman.decoding import (
     PieceTable,
     Prefix,
     PrefixDecoder,
-    Sampling,
     search_diversely,
 )
 from dragoman.search import Hypothesis

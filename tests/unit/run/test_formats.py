@@ -50,9 +50,9 @@ def test_bars_in_a_text_part_no_fields(text: str) -> None:
 
 def test_several_translations_need_a_format_for_them() -> None:
     """Text has one line for each line, so several translations are written as Moses does, or not as text."""
-    chosen = [choose_format(None, None), choose_format(None, 1), choose_format(None, 2)]
+    chosen = [choose_format(None, 1), choose_format(None, 2)]
 
-    assert chosen == ["text", "text", "moses"]
+    assert chosen == ["text", "moses"]
     assert (choose_format("jsonl", 3), choose_format("text", 1)) == ("jsonl", "text")
-    with pytest.raises(UsageError, match="--n-best 3 and --format text"):
+    with pytest.raises(UsageError, match="3 translations of each line and --format text"):
         choose_format("text", 3)
