@@ -11,6 +11,7 @@ from tiny_runs import tiny_run
 SETTINGS = (
     *EXACT,
     "data.task=parsing",
+    "data.reads_words=true",
     "train.max_steps=30",
     "train.validation_interval_steps=15",
     "search.extra_length=10",
@@ -18,7 +19,7 @@ SETTINGS = (
 
 
 def test_two_ranks_learn_the_same_parser(tmp_path: Path) -> None:
-    """With BPE-dropout on sources, two ranks have the losses of one process to 1e-5, and its files."""
+    """With BPE-dropout on sources and words read, two ranks have the losses of one process to 1e-5, and its files."""
     treebank = write_treebank(tmp_path / "trees.mrg")
     alone, together = tmp_path / "alone", tmp_path / "together"
     tiny_run([treebank], alone, *SETTINGS)
