@@ -19,7 +19,7 @@ SETTINGS = (
 
 
 def test_two_ranks_learn_the_same_parser(tmp_path: Path) -> None:
-    """With BPE-dropout on sources and words read, two ranks have the losses of one process to 1e-5, and its files."""
+    """With BPE-dropout and words read, two ranks have the losses of one process to 1e-5, and its files."""
     treebank = write_treebank(tmp_path / "trees.mrg")
     alone, together = tmp_path / "alone", tmp_path / "together"
     tiny_run([treebank], alone, *SETTINGS)
