@@ -1,10 +1,12 @@
 """Engines of tiny models, and shortlists for them."""
 
 from collections.abc import Sequence
+from itertools import chain
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 from torch import Tensor
 
@@ -37,6 +39,18 @@ def sources(lengths: Sequence[int] = LENGTHS, seed: int = 5) -> list[list[int]]:
 
 def run(searcher: Searcher, *arguments: Any, before_batch: Any = lambda: None) -> list[list[Hypothesis]]:
     return list(in_order(searcher.search_each(*arguments, before_batch=before_batch)))
+
+
+def plain(found: list[list[Hypothesis]]) -> list[list[tuple[tuple[int, ...], bool]]]:
+    return [[(one.tokens, one.finished) for one in sentence] for sentence in found]
+
+
+def assert_alike(found: list[list[Hypothesis]], right: list[list[Hypothesis]]) -> None:
+    """The same outputs, with the same scores of each token but for rounding."""
+    assert plain(found) == plain(right)
+    for ours, theirs in zip(chain(*found), chain(*right), strict=True):
+        assert ours.token_scores == pytest.approx(theirs.token_scores, abs=1e-4)
+        assert ours.score == pytest.approx(theirs.score, abs=1e-4)
 
 
 def shortlisted(

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from dragoman.engine import HINT, Precision, is_there, missing_notice, pack
-from dragoman.errors import CorpusError, UsageError
+from dragoman.errors import BundleError, CorpusError, UsageError
 from dragoman.model_files import SHORTLIST, Outline
 from dragoman.storage.durable import replace_durably
 from dragoman.text import Tokenizer, open_corpus
@@ -56,11 +56,20 @@ def pack_model(
 
 
 def write_shortlist(folder: Path, pairs: Pairs, tokenizer: Tokenizer, *, seed: int) -> Path:
-    """Count which pieces translate which in some pairs, write it beside a model, and return the path."""
+    """Count which pieces translate which in some pairs, write it beside a model, and return the path.
+
+    Raises:
+        BundleError: The folder cannot be written.
+    """
     size = tokenizer.vocabulary_size
     lexicon = count_lexicon(pairs, source_size=size, target_size=size, seed=seed)
     path = folder / SHORTLIST
-    replace_durably(path, lexicon.to_bytes())
+    try:
+        replace_durably(path, lexicon.to_bytes())
+    except OSError as error:
+        raise BundleError(
+            f"{path} cannot be written: {error.strerror}", hint="make room on the disk, then do it again"
+        ) from error
     return path
 
 

@@ -24,7 +24,7 @@ from dragoman.model_files import expected_shapes
 from dragoman.model_search import ModelSearch
 from dragoman.search import search
 from dragoman.text.ids import END, UNKNOWN
-from tiny_engines import LENGTHS, PRECISIONS, run, sources, weights
+from tiny_engines import LENGTHS, PRECISIONS, assert_alike, plain, run, sources, weights
 from tiny_models import tiny_model
 
 pytestmark = pytest.mark.skipif(not is_there(), reason="the native engine is not built: no C++ compiler")
@@ -60,10 +60,6 @@ def by_torch(model: Transformer, config: SearchConfig) -> list[list[Hypothesis]]
     return run(ModelSearch(bundle), sources(), [20] * len(LENGTHS), config)
 
 
-def plain(found: list[list[Hypothesis]]) -> list[list[tuple[tuple[int, ...], bool]]]:
-    return [[(one.tokens, one.finished) for one in sentence] for sentence in found]
-
-
 @pytest.mark.parametrize("beam_size", [1, 4, 8, 20])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_engine_finds_what_the_model_in_torch_finds(kind: str, beam_size: int) -> None:
@@ -73,10 +69,7 @@ def test_the_engine_finds_what_the_model_in_torch_finds(kind: str, beam_size: in
     right = by_torch(model, config)
     found = run(engine(model), sources(), [20] * len(LENGTHS), config)
 
-    assert plain(found) == plain(right)
-    for ours, theirs in zip(chain(*found), chain(*right), strict=True):
-        assert ours.token_scores == pytest.approx(theirs.token_scores, abs=1e-4)
-        assert ours.score == pytest.approx(theirs.score, abs=1e-4)
+    assert_alike(found, right)
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)

@@ -16,6 +16,7 @@ from tiny_engines import (
     PRECISIONS,
     allowed,
     allowed_by_torch,
+    assert_alike,
     lexicon_of,
     random_lexicon,
     run,
@@ -75,12 +76,7 @@ def test_a_shortlist_is_a_smaller_vocabulary(beam_size: int, changes: dict[str, 
     right = allowed_by_torch(model, lexicon, sources(), 20, config)
     found = run(shortlisted(model, lexicon), sources(), LIMITS, shortlist(beam_size, min(2, beam_size)))
 
-    assert [[one.tokens for one in some] for some in found] == [
-        [one.tokens for one in some] for some in right
-    ]
-    for ours, theirs in zip(chain(*found), chain(*right), strict=True):
-        assert ours.token_scores == pytest.approx(theirs.token_scores, abs=1e-4)
-        assert ours.score == pytest.approx(theirs.score, abs=1e-4)
+    assert_alike(found, right)
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
