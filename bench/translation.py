@@ -46,6 +46,7 @@ RIVALS = {
     "bfloat16": ("dragoman bfloat16", "dragoman", "bfloat16"),
     "float32": ("dragoman float32", "dragoman", "float32"),
     "pytorch": ("dragoman without its engine", "dragoman", "pytorch"),
+    "pytorch-int8": ("dragoman int8 without its engine", "dragoman", "pytorch-int8"),
     "ct2-int8": ("CTranslate2 int8", "ctranslate2", "int8"),
     "ct2-int8-shortlist": ("CTranslate2 int8, shortlist", "ctranslate2", "int8"),
     "ct2-float32": ("CTranslate2 float32", "ctranslate2", "float32"),
@@ -61,7 +62,7 @@ WORK = {
 }
 """Title, beam and batch."""
 
-SLOW = ("pytorch", "marian")
+SLOW = ("pytorch", "pytorch-int8", "marian")
 
 
 def random_model(size: Size, folder: Path, num_sentences: int) -> None:
@@ -153,7 +154,9 @@ def measure(folder: Path, work: str, options: argparse.Namespace) -> dict[str, l
                 (Path(own) / "sources.json").write_text(json.dumps(few if not options.model else every))
                 try:
                     command = ["peers.translation_job", module, own]
-                    threads = 1 if module != "marian" and precision != "pytorch" else options.threads
+                    threads = (
+                        1 if module != "marian" and not precision.startswith("pytorch") else options.threads
+                    )
                     report = run_module(command, make_environment(threads), is_peer=module != "dragoman")
                     report["speed"] = len(few if not options.model else every) / report["seconds"]
                     reports[name].append(report)

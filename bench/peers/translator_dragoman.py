@@ -8,6 +8,7 @@ from dragoman import __version__
 from dragoman.config import ModelConfig, SearchConfig
 from dragoman.engine import PRECISIONS, Engine
 from dragoman.model_files import SHORTLIST
+from dragoman.run.allocator import keep_freed_memory
 from dragoman.searchers import in_order
 from dragoman.text.lexicon import Lexicon
 from peers.translation_job import END, UNKNOWN, Job, Translate
@@ -24,8 +25,9 @@ def make(folder: Path, job: Job) -> tuple[str, Translate]:
         batch_tokens=16 * job.batch_size + 16,
         shortlist=job.shortlist,
     )
-    if job.precision == "pytorch":
-        searcher = _in_torch(folder, model_config, impossible)
+    if job.precision.startswith("pytorch"):
+        keep_freed_memory()
+        searcher = _in_torch(folder, model_config, impossible, in_bytes=job.precision == "pytorch-int8")
     else:
         from safetensors.numpy import load_file
 
@@ -44,7 +46,7 @@ def make(folder: Path, job: Job) -> tuple[str, Translate]:
     return __version__, translate
 
 
-def _in_torch(folder: Path, config: ModelConfig, impossible: list[int]):  # type: ignore[no-untyped-def]
+def _in_torch(folder: Path, config: ModelConfig, impossible: list[int], *, in_bytes: bool = False):  # type: ignore[no-untyped-def]
     from types import SimpleNamespace
 
     from safetensors.torch import load_file
@@ -55,4 +57,4 @@ def _in_torch(folder: Path, config: ModelConfig, impossible: list[int]):  # type
     model = Transformer(config)
     model.load_state_dict(load_file(folder / "model.safetensors"))
     bundle = SimpleNamespace(model=model.eval(), tokenizer=SimpleNamespace(impossible=impossible))
-    return ModelSearch(bundle)  # type: ignore[arg-type]
+    return ModelSearch(bundle, in_bytes=in_bytes)  # type: ignore[arg-type]

@@ -15,6 +15,7 @@ from dragoman.data import by_length, pad
 from dragoman.device_name import check_device_name
 from dragoman.errors import UsageError
 from dragoman.model import AttentionWeights, CachedDecoder
+from dragoman.quantized import QuantizedTransformer
 from dragoman.search import Decoder, Hypothesis, search
 from dragoman.text.ids import END
 
@@ -42,12 +43,17 @@ class ModelSearch:
     Args:
         bundle: The model.
         wrap: Returns what search asks in place of the model's decoder.
+        in_bytes: Whether products are computed in bytes, which must be possible here.
     """
 
     def __init__(
-        self, bundle: Bundle, *, wrap: Callable[[Decoder], Decoder] = lambda decoder: decoder
+        self,
+        bundle: Bundle,
+        *,
+        wrap: Callable[[Decoder], Decoder] = lambda decoder: decoder,
+        in_bytes: bool = False,
     ) -> None:
-        self._model = bundle.model
+        self._model = QuantizedTransformer.of(bundle.model) if in_bytes else bundle.model
         self._impossible = bundle.tokenizer.impossible
         self._wrap = wrap
 

@@ -102,7 +102,7 @@ def load_searcher(
                 )
             chosen = chosen or packed or "float32"
             return outline, read_engine(outline, chosen, threads or num_threads())
-        if chosen not in (None, "float32"):
+        if chosen == "bfloat16" or (chosen == "int8" and not _can_quantize()):
             raise UsageError(f"--precision {precision}: {missing_notice()}", hint=HINT)
     elif chosen not in (None, "float32"):
         raise UsageError(
@@ -116,7 +116,13 @@ def load_searcher(
     if threads is not None:
         torch.set_num_threads(threads)
     bundle = Bundle.load(folder, choose_device(device))
-    return bundle, ModelSearch(bundle)
+    return bundle, ModelSearch(bundle, in_bytes=chosen == "int8")
+
+
+def _can_quantize() -> bool:
+    from dragoman.quantized import can_quantize
+
+    return can_quantize()
 
 
 def searcher_of(model: Model) -> Searcher:

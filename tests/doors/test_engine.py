@@ -13,6 +13,7 @@ from copying import Ended, Translate
 from dragoman.cli import main
 from dragoman.engine import build, is_there, library
 from dragoman.engine.build import BuildError
+from dragoman.quantized import can_quantize
 
 pytestmark = pytest.mark.untraced
 
@@ -62,13 +63,29 @@ def test_without_the_engine_pytorch_translates(translate: Translate, monkeypatch
     assert found.said.count("\n") == 1
 
 
-def test_bytes_need_the_engine(translate: Translate, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without it the precision is refused, with what helps."""
+@pytest.mark.skipif(not can_quantize(), reason="torch has no exact products of bytes here")
+def test_without_the_engine_pytorch_translates_in_bytes(
+    translate: Translate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the engine does."""
     monkeypatch.setattr("dragoman.searchers.is_there", lambda: False)
-    code, lines, said = translate("--precision", "int8", text="ba\n")
+    code, lines, said = translate("--precision", "int8", text="ba be bi\n\nda\n")
+
+    assert (code, lines) == (0, ["ba be bi", "", "da"])
+    assert said.startswith("notice: ")
+
+
+@pytest.mark.parametrize("precision", ["bfloat16", "int8"])
+def test_other_precisions_need_the_engine(
+    translate: Translate, monkeypatch: pytest.MonkeyPatch, precision: str
+) -> None:
+    """What PyTorch cannot do here is refused, with what helps."""
+    monkeypatch.setattr("dragoman.searchers.is_there", lambda: False)
+    monkeypatch.setattr("dragoman.quantized.can_quantize", lambda: False)
+    code, lines, said = translate("--precision", precision, text="ba\n")
 
     assert (code, lines) == (2, [])
-    assert "--precision int8: " in said
+    assert f"--precision {precision}: " in said
     assert "dragoman build-engine" in said
 
 

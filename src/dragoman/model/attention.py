@@ -15,6 +15,9 @@ from dragoman.model.precision import for_products
 _VECTOR_LENGTH = 16
 """Numbers in float32 that a processor computes at once."""
 
+_FEW_QUERIES = 32
+"""Queries of a head below which a processor is faster with two products than in the fused kernel."""
+
 
 def scaled_dot_product_attention(
     query_BHQK: Tensor, key_BHMK: Tensor, value_BHME: Tensor, visible_BHQM: Tensor
@@ -78,6 +81,16 @@ def trained_attention(
     return mixed_BHQE if sees.all() else mixed_BHQE.masked_fill(~sees, 0.0)
 
 
+def _fast_attention(query_BHQK: Tensor, key_BHMK: Tensor, value_BHME: Tensor, visible_BHQM: Tensor) -> Tensor:
+    """Mix the values (BHQE) in the form that is fastest on the device and for the shape."""
+    if not query_BHQK.is_cuda:
+        if query_BHQK.requires_grad:  # the backward pass of the fused kernel is the slower one
+            return trained_attention(query_BHQK, key_BHMK, value_BHME, visible_BHQM)
+        if 1 < query_BHQK.size(2) < _FEW_QUERIES:
+            return scaled_dot_product_attention(query_BHQK, key_BHMK, value_BHME, visible_BHQM)[0]
+    return fused_attention(query_BHQK, key_BHMK, value_BHME, visible_BHQM)
+
+
 class MultiHeadAttention(nn.Module):
     """Attention of several heads, each with projections of its own.
 
@@ -130,10 +143,7 @@ class MultiHeadAttention(nn.Module):
         """Return what ``x_BQD`` gathers through keys and values that are already projected (BQD)."""
         query_BHQK = self._split(self.query(x_BQD))
         if self.fast and weights is None:
-            # on a processor the backward pass of the fused kernel is the slower one
-            is_fused = query_BHQK.is_cuda or not query_BHQK.requires_grad
-            fast_attention = fused_attention if is_fused else trained_attention
-            mixed_BHQE = fast_attention(query_BHQK, key_BHMK, value_BHME, visible_BHQM)
+            mixed_BHQE = _fast_attention(query_BHQK, key_BHMK, value_BHME, visible_BHQM)
         else:
             mixed_BHQE, weight_BHQM = scaled_dot_product_attention(
                 query_BHQK, key_BHMK, value_BHME, visible_BHQM

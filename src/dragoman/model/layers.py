@@ -151,7 +151,8 @@ class DecoderLayer(nn.Module):
 
     def start(self, memory: Memory, num_rows: int) -> LayerCache:
         """Return the cache of a target that has no piece yet, for ``num_rows`` hypotheses in all."""
-        key_BHSK, value_BHSE = self.cross_attention.project_memory(memory.x_BSD)
+        # a product would copy them at every step otherwise
+        key_BHSK, value_BHSE = (x.contiguous() for x in self.cross_attention.project_memory(memory.x_BSD))
         _, num_heads, _, d_k = key_BHSK.shape
         return LayerCache(
             key_BHSK.new_empty(num_rows, num_heads, 0, d_k),

@@ -145,8 +145,8 @@ class Transformer(nn.Module):
     def logits(self, x_BTD: Tensor) -> Tensor:
         """Return the logits (BTV) of the next piece; padding has minus infinity."""
         logit_BTV = F.linear(x_BTD, self.output_weight_VD, self.output_bias_V)
-        padding_V = torch.arange(logit_BTV.size(-1), device=logit_BTV.device) == self.padding
-        return logit_BTV.masked_fill(padding_V, -torch.inf)
+        logit_BTV[..., self.padding] = -torch.inf
+        return logit_BTV
 
     def forward(self, source_BS: Tensor, input_BT: Tensor) -> Tensor:
         """Return the logits (BTV) of each next target piece, given the source and the pieces before."""
