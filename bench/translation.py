@@ -62,7 +62,7 @@ WORK = {
 }
 """Title, beam and batch."""
 
-SLOW = ("pytorch", "pytorch-int8", "marian")
+SLOW = ("pytorch", "marian")
 
 
 def random_model(size: Size, folder: Path, num_sentences: int) -> None:
@@ -220,8 +220,6 @@ def ready(names: list[str]) -> list[str]:
 def main() -> None:
     options = parse()
     options.rivals = ready(options.rivals)
-    if options.model:
-        options.rivals = [name for name in options.rivals if name != "marian"]
     print(f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores, ", end="")
     print(f"threads of a rival: {options.threads}; load before: {spoken_load()}")
     found: dict[str, Any] = {}

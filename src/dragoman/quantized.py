@@ -68,10 +68,7 @@ class QuantizedLinear(nn.Module):
         """Return the outputs, in float32."""
         byte, scale = self._rounding(x)
         y = _product(byte.flatten(0, -2), self._packed, self._scale_E, self._zero_E).view(*x.shape[:-1], -1)
-        y *= scale
-        if self._bias_E is not None:
-            y += self._bias_E
-        return y
+        return y.mul_(scale) if self._bias_E is None else torch.addcmul(self._bias_E, y, scale, out=y)
 
 
 class QuantizedTransformer(Transformer):
