@@ -4,7 +4,9 @@ Letters of shapes: B sentences, S source positions, T target positions.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
 
 import torch
 from torch import Tensor
@@ -43,7 +45,8 @@ class ModelSearch:
     Args:
         bundle: The model.
         wrap: Returns what search asks in place of the model's decoder.
-        in_bytes: Whether products are computed in bytes, which must be possible here.
+        in_bytes: Whether products are computed in bytes, which must be possible here. Each thread of the
+            processor then searches a batch of its own, since one batch cannot keep several busy.
     """
 
     def __init__(
@@ -53,6 +56,7 @@ class ModelSearch:
         wrap: Callable[[Decoder], Decoder] = lambda decoder: decoder,
         in_bytes: bool = False,
     ) -> None:
+        self._in_bytes = in_bytes
         self._model = QuantizedTransformer.of(bundle.model) if in_bytes else bundle.model
         self._impossible = bundle.tokenizer.impossible
         self._wrap = wrap
@@ -81,10 +85,24 @@ class ModelSearch:
                 "a shortlist needs the native engine, and the model in PyTorch translates here",
                 hint="leave --shortlist out",
             )
-        for chosen in by_length([len(ids) for ids in sources], config.batch_tokens):
+
+        def outputs(chosen: Sequence[int]) -> Iterator[tuple[int, list[Hypothesis]]]:
             before_batch()
-            batch = self._search([sources[i] for i in chosen], [limits[i] for i in chosen], config)
-            yield from zip(chosen, batch, strict=True)
+            found = self._search([sources[i] for i in chosen], [limits[i] for i in chosen], config)
+            return zip(chosen, found, strict=True)
+
+        batches = list(by_length([len(ids) for ids in sources], config.batch_tokens))
+        num_threads = torch.get_num_threads()
+        workers = min(num_threads, len(batches)) if self._in_bytes else 1
+        if workers < 2:
+            yield from chain.from_iterable(map(outputs, batches))
+            return
+        torch.set_num_threads(num_threads // workers)
+        try:
+            with ThreadPoolExecutor(workers) as pool:
+                yield from chain.from_iterable(pool.map(outputs, batches))
+        finally:
+            torch.set_num_threads(num_threads)
 
     @torch.inference_mode()
     def _search(

@@ -1,11 +1,18 @@
 """Products in bytes through torch: near those of float32, and each row by itself."""
 
+from collections.abc import Iterator
+
 import pytest
 import torch
 from torch import nn
 
 from dragoman import quantized
+from dragoman.bundle import Bundle
+from dragoman.config import Config, SearchConfig
+from dragoman.model_search import ModelSearch
 from dragoman.quantized import QuantizedLinear, QuantizedTransformer, can_quantize
+from dragoman.text.ids import END
+from text_samples import sentences, trained
 from tiny_models import tiny_model
 
 pytestmark = pytest.mark.skipif(not can_quantize(), reason="torch has no exact products of bytes here")
@@ -92,3 +99,55 @@ def test_a_processor_without_exact_products_is_noticed(monkeypatch: pytest.Monke
     monkeypatch.setattr(quantized, "_product", product)
 
     assert not can_quantize.__wrapped__()
+
+
+@pytest.fixture
+def three_threads() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def bundle() -> Bundle:
+    tokenizer = trained(sentences(100), 304)
+    model = tiny_model(1, vocabulary_size=tokenizer.vocabulary_size).float()
+    return Bundle(Config(model=model.config), tokenizer, model)
+
+
+SOURCES = [[*range(5, 5 + length), END] for length in (1, 9, 2, 8, 3, 7, 4, 6, 5)]
+LIMITS = [12] * len(SOURCES)
+
+
+@pytest.mark.usefixtures("three_threads")
+@pytest.mark.parametrize("beam_size", [1, 4])
+def test_each_thread_searches_batches_of_its_own(bundle: Bundle, beam_size: int) -> None:
+    """What is found is what is found alone, and torch has its threads back in the end."""
+    config = SearchConfig(beam_size=beam_size, batch_tokens=10)
+    search = ModelSearch(bundle, in_bytes=True)
+    found = dict(search.search_each(SOURCES, LIMITS, config))
+    alone = [dict(search.search_each([source], [12], config))[0] for source in SOURCES]
+
+    assert [[one.tokens for one in found[i]] for i in range(len(SOURCES))] == [
+        [one.tokens for one in own] for own in alone
+    ]
+    assert torch.get_num_threads() == 3
+
+
+@pytest.mark.usefixtures("three_threads")
+def test_a_search_of_several_threads_can_be_ended(bundle: Bundle) -> None:
+    """By what ``before_batch`` raises, or by reading no further: nothing is left behind."""
+    search, config = ModelSearch(bundle, in_bytes=True), SearchConfig(beam_size=1, batch_tokens=10)
+
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(search.search_each(SOURCES, LIMITS, config, before_batch=stop))
+    assert torch.get_num_threads() == 3
+    some = search.search_each(SOURCES, LIMITS, config)
+    next(some)
+    some.close()
+
+    assert torch.get_num_threads() == 3

@@ -13,8 +13,8 @@ from torch import Tensor
 from dragoman.config import SearchConfig
 from dragoman.hypothesis import Hypothesis
 from dragoman.search import Decoder, length_penalty
-from dragoman.search.beam import largest
 from dragoman.search.hypotheses import Beam, first_progress, hypothesis_of
+from dragoman.selection import largest
 
 
 class _Group(NamedTuple):

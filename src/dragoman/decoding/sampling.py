@@ -16,7 +16,7 @@ from dragoman.choice import Sampling
 from dragoman.config import SearchConfig
 from dragoman.hypothesis import Hypothesis
 from dragoman.search import Decoder, length_penalty
-from dragoman.search.beam import largest
+from dragoman.selection import largest
 
 _FIRST_CANDIDATES = 128
 """So many of the likeliest tokens are ordered at first; more only where a draw falls outside them."""

@@ -81,12 +81,16 @@ def trained_attention(
     return mixed_BHQE if sees.all() else mixed_BHQE.masked_fill(~sees, 0.0)
 
 
-def _fast_attention(query_BHQK: Tensor, key_BHMK: Tensor, value_BHME: Tensor, visible_BHQM: Tensor) -> Tensor:
+def _fast_attention(
+    query_BHQK: Tensor, key_BHMK: Tensor, value_BHME: Tensor, visible_BHQM: Tensor | None
+) -> Tensor:
     """Mix the values (BHQE) in the form that is fastest on the device and for the shape."""
+    if visible_BHQM is None:
+        return F.scaled_dot_product_attention(query_BHQK, key_BHMK, value_BHME)
     if not query_BHQK.is_cuda:
         if query_BHQK.requires_grad:  # the backward pass of the fused kernel is the slower one
             return trained_attention(query_BHQK, key_BHMK, value_BHME, visible_BHQM)
-        if 1 < query_BHQK.size(2) < _FEW_QUERIES:
+        if query_BHQK.size(2) < _FEW_QUERIES:
             return scaled_dot_product_attention(query_BHQK, key_BHMK, value_BHME, visible_BHQM)[0]
     return fused_attention(query_BHQK, key_BHMK, value_BHME, visible_BHQM)
 
@@ -137,14 +141,19 @@ class MultiHeadAttention(nn.Module):
         x_BQD: Tensor,
         key_BHMK: Tensor,
         value_BHME: Tensor,
-        visible_BHQM: Tensor,
+        visible_BHQM: Tensor | None,
         weights: list[Tensor] | None = None,
     ) -> Tensor:
-        """Return what ``x_BQD`` gathers through keys and values that are already projected (BQD)."""
+        """Return what ``x_BQD`` gathers through keys and values that are already projected (BQD).
+
+        All is as in ``forward``, but that ``visible_BHQM`` may be None where nothing is hidden.
+        """
         query_BHQK = self._split(self.query(x_BQD))
         if self.fast and weights is None:
             mixed_BHQE = _fast_attention(query_BHQK, key_BHMK, value_BHME, visible_BHQM)
         else:
+            if visible_BHQM is None:
+                visible_BHQM = torch.ones(1, 1, 1, 1, dtype=torch.bool, device=query_BHQK.device)
             mixed_BHQE, weight_BHQM = scaled_dot_product_attention(
                 query_BHQK, key_BHMK, value_BHME, visible_BHQM
             )

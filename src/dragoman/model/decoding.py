@@ -78,9 +78,7 @@ class CachedDecoder:
                 value_NHLE=torch.cat([cache.value_NHLE, value_NH1E], dim=2),
             )
             self._caches[index] = cache
-            everything_1111 = torch.ones(1, 1, 1, 1, dtype=torch.bool, device=x.device)
-            visible_111L = everything_1111.expand(1, 1, 1, self._length + 1)
-            return layer.self_attention.attend(x, cache.key_NHLK, cache.value_NHLE, visible_111L)
+            return layer.self_attention.attend(x, cache.key_NHLK, cache.value_NHLE, None)
 
         def look_at_source(x: Tensor) -> Tensor:
             cache = self._caches[index]

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from dragoman.config import SearchConfig
 from dragoman.hypothesis import Hypothesis
@@ -22,6 +21,7 @@ from dragoman.search.hypotheses import (
     settle,
 )
 from dragoman.search.protocol import Decoder
+from dragoman.selection import largest
 
 
 def search(
@@ -135,33 +135,3 @@ def _settled(progress: Progress, config: SearchConfig) -> Tensor:
     penalty_B = length_penalty(limit_B, config.length_penalty).clamp(min=next_penalty)
     best_possible_B = growing.score_BW[:, 0] / penalty_B
     return (limit_B <= length) | (best_possible_B <= finished.score_BW[:, config.n_best - 1])
-
-
-def largest(value_NV: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Return the largest values of each row and their places (both NC), largest first.
-
-    A row of fewer values is filled up with -inf. Of equals the lower place is better, which topk alone
-    does not promise: where the last of the chosen equals the first that was left out, the equals are
-    chosen again.
-    """
-    missing = max(0, count - value_NV.size(1))
-    top = value_NV.topk(min(count + 1, value_NV.size(1)), dim=1)
-    place_NC = functional.pad(top.indices[:, :count], (0, missing))
-    if count < value_NV.size(1):
-        last_N = top.values[:, count - 1]
-        tied_N = (last_N == top.values[:, count]) & (last_N > -math.inf)
-        if bool(tied_N.any()):
-            place_NC[tied_N] = _first_of_equals(value_NV[tied_N], last_N[tied_N][:, None], count)
-    place_NC = place_NC.sort(dim=1).values
-    value_NC = value_NV.gather(1, place_NC)
-    value_NC[:, :missing] = -math.inf
-    value_NC, order_NC = value_NC.sort(dim=1, descending=True, stable=True)
-    return value_NC, place_NC.gather(1, order_NC)
-
-
-def _first_of_equals(value_NV: Tensor, last_N1: Tensor, count: int) -> Tensor:
-    """Return the places (NC) of all values above ``last_N1`` and of the first ones that equal it."""
-    num_places = value_NV.size(1)
-    rank_V = torch.arange(num_places, 0, -1, dtype=torch.int32, device=value_NV.device)
-    rank_NV = torch.where(value_NV == last_N1, rank_V, 0).masked_fill(value_NV > last_N1, num_places + 1)
-    return rank_NV.topk(count, dim=1).indices

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from dragoman.search.hypotheses import Progress, length_penalty
 from dragoman.search.protocol import Decoder
+from dragoman.selection import largest
 
 
 def advance_greedily(
@@ -26,11 +27,11 @@ def advance_greedily(
     settled_B = torch.zeros_like(limit_B, dtype=torch.bool)
     while not bool(settled_B.any()):
         length += 1
-        logprob_N, token_N = decoder.step(growing.token_BWL[:, 0, -1]).max(dim=1)
-        logprob_N = logprob_N.double()
-        growing = growing.append(token_N[:, None], logprob_N[:, None])
-        growing = growing._replace(score_BW=_sum(growing.score_BW, logprob_N[:, None]))
-        settled_B = (token_N == end) | (limit_B <= length) | (growing.score_BW[:, 0] == -math.inf)
+        logprob_N1, token_N1 = largest(decoder.step(growing.token_BWL[:, 0, -1]), 1)
+        logprob_N1 = logprob_N1.double()
+        growing = growing.append(token_N1, logprob_N1)
+        growing = growing._replace(score_BW=_sum(growing.score_BW, logprob_N1))
+        settled_B = (token_N1[:, 0] == end) | (limit_B <= length) | (growing.score_BW[:, 0] == -math.inf)
     ended_BW = growing.token_BWL[:, :, -1] == end
     score_BW = growing.score_BW / length_penalty(length, alpha)
     finished = growing._replace(score_BW=score_BW.masked_fill(~ended_BW, -math.inf))
