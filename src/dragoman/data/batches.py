@@ -38,6 +38,11 @@ class Batch(NamedTuple):
             self.num_target_tokens,
         )
 
+    def twice(self) -> "Batch":
+        """Return the batch with all pairs once more after all."""
+        source_BS, input_BT, target_BT = (torch.cat([one, one]) for one in self[:3])
+        return Batch(source_BS, input_BT, target_BT, 2 * self.num_target_tokens)
+
     def halves(self) -> list["Batch"]:
         """Return the batch as two of half as many pairs; one pair alone is not cut."""
         middle = len(self.source_BS) // 2

@@ -19,7 +19,7 @@ def make_plan(
     plan = plan_of(corpus, settings, epoch=0)
     micro_batches = [part for step in plan for part in step]
     positions = sum(rows * (source + target) for rows, source, target in corpus.shapes(micro_batches))
-    flops = flops_of(micro_batches, corpus, config.model)
+    flops = flops_of(micro_batches, corpus, config.model, config.train)
     size = num_parameters(model)
     return Plan(
         num_parameters=size,

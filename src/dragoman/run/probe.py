@@ -134,7 +134,7 @@ class _Prober:
 
     def flops(self, parts: Iterable[Indices]) -> float:
         """Return the operations of a step of these micro-batches."""
-        return flops_of(parts, self.corpus, self.config.model)
+        return flops_of(parts, self.corpus, self.config.model, self.config.train)
 
     def validation_seconds(self, num_dev_pairs: int, seconds_per_flop: float) -> float:
         """Return about how long a validation takes, if development pairs are as long as training pairs."""

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from dragoman.choice import PLAIN, Choice
 from dragoman.config import SearchConfig, explain
+from dragoman.config.sections import LARGEST
 from dragoman.errors import CorpusError, UsageError
 from dragoman.run.windows import check_input
 from dragoman.searchers import in_order
@@ -37,9 +38,7 @@ def search_settings(own: SearchConfig, changes: Mapping[str, float | None]) -> S
     except ValidationError as error:
         keys = [str(detail["loc"][0]) for detail in error.errors() if detail["loc"]]
     if keys:
-        problems = [
-            f"{_option(key)} {given[key]}: must be {explain(f'search.{key}')[0].type}" for key in keys
-        ]
+        problems = [f"{_option(key)} {given[key]}: must be {_rule(key, given[key])}" for key in keys]
         raise UsageError("; ".join(problems), hint="see 'dragoman config explain search'")
     n_best = given.get("n_best", own.n_best)
     raise UsageError(
@@ -47,6 +46,12 @@ def search_settings(own: SearchConfig, changes: Mapping[str, float | None]) -> S
         "a search finds no more outputs than its beam holds",
         hint=f"add --beam-size {n_best}",
     )
+
+
+def _rule(key: str, value: float) -> str:
+    if isinstance(value, int) and value > LARGEST:
+        return f"at most {LARGEST:,}"
+    return explain(f"search.{key}")[0].type
 
 
 def with_prefixes(windows: Iterable[Sequence[str]], file: Path | None) -> Iterator[list[Text]]:

@@ -226,7 +226,7 @@ def _steps(run: TrainingRun, progress: Progress) -> Iterator[_Step]:
             parts = plan[step_in_epoch]
             source, target = corpus.lengths[np.concatenate(parts)].sum(axis=0).tolist()
             positions = sum(pairs * (s + t) for pairs, s, t in corpus.shapes(parts))
-            flops = flops_of(parts, corpus, run.model.config)
+            flops = flops_of(parts, corpus, run.model.config, run.config)
             share = run.parallel.ranks.share(parts)
             yield _Step(epoch, step_in_epoch, share, source, target, positions, flops, corpus)
         epoch, first = epoch + 1, 0
@@ -243,9 +243,12 @@ def plan_of(corpus: EncodedCorpus, config: TrainConfig, epoch: int) -> list[list
     )
 
 
-def flops_of(parts: Iterable[Indices], corpus: EncodedCorpus, config: ModelConfig) -> float:
+def flops_of(
+    parts: Iterable[Indices], corpus: EncodedCorpus, model: ModelConfig, config: TrainConfig
+) -> float:
     """Return the operations of micro-batches, forward and backward, padding included."""
-    return sum(3 * forward_flops(config, *shape) for shape in corpus.shapes(parts))
+    times = 6 if config.r_drop else 3
+    return sum(times * forward_flops(model, *shape) for shape in corpus.shapes(parts))
 
 
 def _cuts_that_fit(run: TrainingRun, first: _Step) -> int:

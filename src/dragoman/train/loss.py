@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from dragoman.agreement import disagreement, pull_together
 from dragoman.data import Batch
 from dragoman.model import Transformer
 from dragoman.model.precision import for_products, product_type
@@ -19,6 +20,10 @@ _CHUNK_LOGITS = 2**28
 
 _CACHED_LOGITS = 2**19
 """Logits that stay in a processor's cache while they become probabilities."""
+
+
+Extras = tuple[float, float]
+"""ε of the label smoothing, and the weight of the disagreement of every two rows."""
 
 
 class Loss(NamedTuple):
@@ -61,8 +66,9 @@ class _ChunkedLoss(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, x_ND: Tensor, weight_VD: Tensor, bias_V: Tensor | None, target_N: Tensor, smoothing: float
+        ctx: Any, x_ND: Tensor, weight_VD: Tensor, bias_V: Tensor | None, target_N: Tensor, extras: Extras
     ) -> tuple[Tensor, Tensor]:
+        smoothing, pull = extras
         exact, padding, num_rows = weight_VD.dtype, len(weight_VD) - 1, len(x_ND)
         # products of an odd number of rows are a tenth slower: one row of zeros more counts nothing
         even, cast_VD = F.pad(for_products(x_ND), (0, 0, 0, num_rows % 2)), weight_VD.to(product_type(x_ND))
@@ -82,9 +88,9 @@ class _ChunkedLoss(torch.autograd.Function):
             logits = F.linear(some, cast_VD)
             logit_CV = logits[: part.stop - first]
             for few in _few_rows(logit_CV):
-                nll, right = _become_gradient(logit_CV[few], bias_V, target_N[part][few], smoothing)
+                nll, right, apart = _become_gradient(logit_CV[few], bias_V, target_N[part][few], extras)
                 plain += nll
-                smoothed += nll + smoothing * right
+                smoothed += nll + smoothing * right + pull * apart
             if grad_bias_V is not None:
                 grad_bias_V = grad_bias_V + logit_CV.sum(dim=0, dtype=exact)
             grad_x_ND[part] = (logits @ cast_VD)[: part.stop - first]
@@ -98,7 +104,7 @@ class _ChunkedLoss(torch.autograd.Function):
         return smoothed, plain
 
     @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None, None, None]:
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         grad_x_ND, grad_weight_VD, grad_bias_V = ctx.saved_tensors
         scale = grads[0]
         grad_bias_V = None if grad_bias_V is None else grad_bias_V * scale
@@ -106,19 +112,20 @@ class _ChunkedLoss(torch.autograd.Function):
 
 
 def _few_rows(logit_CV: Tensor) -> Iterator[slice]:
-    """Yield all rows, on a processor as many at a time as its cache can hold."""
+    """Yield all rows, on a processor as many at a time as its cache can hold, and never half of two."""
     num_rows = len(logit_CV)
-    few = max(1, _CACHED_LOGITS // logit_CV.size(1)) if logit_CV.device.type == "cpu" else num_rows
+    few = max(2, _CACHED_LOGITS // logit_CV.size(1) // 2 * 2) if logit_CV.device.type == "cpu" else num_rows
     return (slice(first, first + few) for first in range(0, num_rows, few))
 
 
 def _become_gradient(
-    logit_CV: Tensor, bias_V: Tensor | None, target_C: Tensor, smoothing: float
-) -> tuple[Tensor, Tensor]:
+    logit_CV: Tensor, bias_V: Tensor | None, target_C: Tensor, extras: Extras
+) -> tuple[Tensor, Tensor, Tensor | float]:
     """Turn logits into their gradient in place, but for its constant part.
 
     Returns:
-        The sums of the negative log-likelihood and of the right pieces' logits, in float32 at least.
+        The sums of the negative log-likelihood, of the right pieces' logits and of the disagreement of twos,
+        where it has a weight; in float32 at least.
     """
     exact_CV = logit_CV.to(torch.promote_types(logit_CV.dtype, torch.float32), copy=True)
     if bias_V is not None:
@@ -129,31 +136,48 @@ def _become_gradient(
     probability_CV = exact_CV.softmax(dim=1)
     # the greatest logit has the greatest probability, 1 / Σ exp(z - max)
     total_C1 = exact_CV.amax(dim=1, keepdim=True) - probability_CV.amax(dim=1, keepdim=True).log()
-    probability_CV.scatter_(1, target_C1, (right_C1 - total_C1).exp() - (1.0 - smoothing))
-    logit_CV.copy_(probability_CV)
-    return (total_C1 - right_C1).sum(), right_C1.sum()
+    smoothing, pull = extras
+    at_right_C1 = (right_C1 - total_C1).exp() - (1.0 - smoothing)
+    apart: Tensor | float = 0.0
+    if pull:
+        apart, pull_CV = pull_together(exact_CV - total_C1, probability_CV)
+        at_right_C1 += pull * pull_CV.gather(1, target_C1)
+        probability_CV.add_(pull_CV, alpha=pull)
+    logit_CV.copy_(probability_CV.scatter_(1, target_C1, at_right_C1))
+    return (total_C1 - right_C1).sum(), right_C1.sum(), apart
 
 
-def loss_sums(model: Transformer, batch: Batch, smoothing: float, *, fast: bool = True) -> Loss:
+def loss_sums(
+    model: Transformer, batch: Batch, smoothing: float, *, fast: bool = True, r_drop: float = 0.0
+) -> Loss:
     """Return the loss of a batch, summed over its target pieces; padding counts nothing.
 
     The classes are all pieces but padding, which is never produced.
+
+    With R-Drop every pair is computed twice, with other units dropped. The loss is the mean of both plus
+    α / 4 · (KL(p‖q) + KL(q‖p)) of their predictions: half of that of Liang et al. (2021), Eq. 4.
 
     Args:
         model: In training or evaluation mode.
         batch: On the model's device.
         smoothing: ε of the label smoothing.
         fast: Compute in chunks and never hold the logits of all positions.
+        r_drop: Its α; with 0 every pair is seen once.
     """
+    batch = batch.twice() if r_drop else batch
     x_BTD = model.decode(batch.input_BT, model.encode(batch.source_BS))
     is_real = (batch.target_BT != model.padding).flatten()
     row_N = is_real.nonzero_static(size=batch.num_target_tokens)[:, 0]  # known, so a GPU need not wait
+    row_N = row_N.view(2, -1).T.flatten() if r_drop else row_N  # the two of a piece side by side
     x_ND, target_N = x_BTD.flatten(0, 1).index_select(0, row_N), batch.target_BT.flatten()[row_N]
     weight_VD, bias_V = model.output_weight_VD, model.output_bias_V
-    if not fast:
-        logit_NV = F.linear(x_ND, weight_VD, bias_V)
-        return smoothed_cross_entropy(logit_NV[:, : model.padding], target_N, smoothing)
-    sums: tuple[Tensor, Tensor] = _ChunkedLoss.apply(  # type: ignore[no-untyped-call]
-        x_ND, weight_VD, bias_V, target_N, smoothing
-    )
-    return Loss(*sums)
+    if fast:
+        extras = (smoothing, r_drop / 2)
+        loss = Loss(*_ChunkedLoss.apply(x_ND, weight_VD, bias_V, target_N, extras))  # type: ignore[no-untyped-call]
+    else:
+        logit_NC = F.linear(x_ND, weight_VD, bias_V)[:, : model.padding]
+        loss = smoothed_cross_entropy(logit_NC, target_N, smoothing)
+        if r_drop:
+            apart = disagreement(logit_NC.log_softmax(dim=1, dtype=loss.smoothed.dtype))
+            loss = loss._replace(smoothed=loss.smoothed + r_drop / 2 * apart)
+    return Loss(loss.smoothed / 2, loss.plain / 2) if r_drop else loss

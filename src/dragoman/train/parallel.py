@@ -25,12 +25,13 @@ class _LossSums(nn.Module):
     def __init__(self, model: Transformer, config: TrainConfig) -> None:
         super().__init__()
         self.model = model
-        self._smoothing, self._fast = config.label_smoothing, config.fast
+        self._config = config
 
     def forward(self, source_BS: Tensor, input_BT: Tensor, target_BT: Tensor, num_tokens: int) -> Loss:
         """Return the sums over the target pieces of a batch."""
         batch = Batch(source_BS, input_BT, target_BT, num_tokens)
-        return loss_sums(self.model, batch, self._smoothing, fast=self._fast)
+        smoothing, fast, r_drop = self._config.label_smoothing, self._config.fast, self._config.r_drop
+        return loss_sums(self.model, batch, smoothing, fast=fast, r_drop=r_drop)
 
 
 class Parallel:

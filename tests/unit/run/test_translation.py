@@ -88,6 +88,12 @@ def test_settings_that_are_not_given_stay_the_models_own() -> None:
     )
 
 
+def test_a_number_beyond_all_is_told_as_that() -> None:
+    """Not as one that is too small."""
+    with pytest.raises(UsageError, match="--batch-tokens 99999999999: must be at most 2,147,483,647"):
+        search_settings(SearchConfig(), {"batch_tokens": 99_999_999_999})
+
+
 def test_all_settings_that_break_a_rule_are_told() -> None:
     """Each is named as the option of the command line, with the rule in words."""
     with pytest.raises(UsageError) as caught:
