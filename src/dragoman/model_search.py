@@ -56,7 +56,7 @@ class ModelSearch:
         wrap: Callable[[Decoder], Decoder] = lambda decoder: decoder,
         in_bytes: bool = False,
     ) -> None:
-        self._in_bytes = in_bytes
+        self._num_threads = torch.get_num_threads() if in_bytes else 1
         self._model = QuantizedTransformer.of(bundle.model) if in_bytes else bundle.model
         self._impossible = bundle.tokenizer.impossible
         self._wrap = wrap
@@ -92,17 +92,16 @@ class ModelSearch:
             return zip(chosen, found, strict=True)
 
         batches = list(by_length([len(ids) for ids in sources], config.batch_tokens))
-        num_threads = torch.get_num_threads()
-        workers = min(num_threads, len(batches)) if self._in_bytes else 1
+        workers = min(self._num_threads, len(batches))
         if workers < 2:
             yield from chain.from_iterable(map(outputs, batches))
             return
-        torch.set_num_threads(num_threads // workers)
+        torch.set_num_threads(self._num_threads // workers)
         try:
             with ThreadPoolExecutor(workers) as pool:
                 yield from chain.from_iterable(pool.map(outputs, batches))
         finally:
-            torch.set_num_threads(num_threads)
+            torch.set_num_threads(self._num_threads)
 
     @torch.inference_mode()
     def _search(

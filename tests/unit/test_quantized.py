@@ -1,6 +1,7 @@
 """Products in bytes through torch: near those of float32, and each row by itself."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -132,6 +133,20 @@ def test_each_thread_searches_batches_of_its_own(bundle: Bundle, beam_size: int)
     assert [[one.tokens for one in found[i]] for i in range(len(SOURCES))] == [
         [one.tokens for one in own] for own in alone
     ]
+    assert torch.get_num_threads() == 3
+
+
+@pytest.mark.usefixtures("three_threads")
+def test_searches_at_the_same_time_are_alike(bundle: Bundle) -> None:
+    """Several callers share a model; each gets what it gets alone, and torch has its threads back."""
+    search, config = ModelSearch(bundle, in_bytes=True), SearchConfig(beam_size=2, batch_tokens=10)
+
+    def tokens(_: int = 0) -> list[tuple[int, tuple[int, ...]]]:
+        return [(i, found[0].tokens) for i, found in search.search_each(SOURCES, LIMITS, config)]
+
+    alone = sorted(tokens())
+    with ThreadPoolExecutor(4) as callers:
+        assert [sorted(found) for found in callers.map(tokens, range(8))] == [alone] * 8
     assert torch.get_num_threads() == 3
 
 
