@@ -108,6 +108,34 @@ def test_hard_files_keep_their_lines(case: str, count: int, shared: Path, transl
     assert all("\r" not in line for line in ended.lines)
 
 
+def test_two_thousand_lines_are_translated_as_alone(shared: Path, translate: Translate) -> None:
+    """S09: every line in its place, blank ones blank, whatever the size of a batch."""
+    file = shared / "cases" / "S09-two-thousand-lines" / "src.txt"
+    sources = file.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    found = [translate(file, "--beam-size", 2, "--batch-tokens", size).lines for size in (1, 16, 256, 4_096)]
+    chosen = random.Random(9).sample(range(2_000), 50)
+    alone = [translate("--beam-size", 2, text=f"{sources[i]}\n").lines[0] for i in chosen]
+
+    assert [len(lines) for lines in found] == [2_000] * 4
+    assert all(lines == found[0] for lines in found)
+    assert [found[0][i] for i in chosen] == alone
+    assert all(found[0][i] == "" for i in range(2_000) if not sources[i])
+    assert sum(not source for source in sources) == 89
+
+
+def test_empty_segments_have_an_empty_entry(shared: Path, translate: Translate) -> None:
+    """S51: one result for each text in its turn; an empty one has one empty entry, others all theirs."""
+    body = json.loads((shared / "cases" / "S51-empty-segments" / "body.json").read_text(encoding="utf-8"))
+    options = ("--format", "jsonl", "--n-best", body["n_best"])
+    ended = translate(*options, text="".join(f"{text}\n" for text in body["text"]))
+    texts = [[one["translation"] for one in json.loads(line)["alternatives"]] for line in ended.lines]
+    alone = [json.loads(translate(*options, text=f"{text}\n").lines[0]) for text in ("the boat", "the river")]
+
+    assert [len(own) for own in texts] == [1, 3, 1, 3, 1]
+    assert texts[0] == texts[2] == texts[4] == [""]
+    assert texts[1::2] == [[one["translation"] for one in own["alternatives"]] for own in alone]
+
+
 @pytest.mark.parametrize("case", ["S17-literal-block/text.txt", "S50-placeholders/text.txt"])
 def test_hard_texts_reach_the_model_whole(case: str, shared: Path, translate: Translate) -> None:
     """What a text spells is never cut, escaped or replaced on its way in."""
