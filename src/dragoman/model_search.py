@@ -83,7 +83,7 @@ class ModelSearch:
         if config.shortlist:
             raise UsageError(
                 "a shortlist needs the native engine, and the model in PyTorch translates here",
-                hint="leave --shortlist out",
+                hint="leave --shortlist out, or on a processor run 'dragoman build-engine'",
             )
 
         def outputs(chosen: Sequence[int]) -> Iterator[tuple[int, list[Hypothesis]]]:

@@ -83,7 +83,7 @@ def load_searcher(
 
     Raises:
         BundleError: The folder does not hold a whole model.
-        UsageError: There is no such device, or it lacks the precision.
+        UsageError: There is no such device, it lacks the precision, or the number of threads is none.
     """
     chosen: Precision | None = next((one for one in PRECISIONS if one == precision), None)
     if chosen is None and precision != "auto":
@@ -92,6 +92,11 @@ def load_searcher(
             hint="leave it out for float32, the precision that the model was measured in",
         )
     check_device_name(device)
+    if threads is not None and not (type(threads) is int and 1 <= threads <= MOST_THREADS):
+        raise UsageError(
+            f"--threads {threads}: must be a whole number of at least 1 and at most {MOST_THREADS:,}",
+            hint="leave it out for all cores",
+        )
     if _is_processor(device):
         if is_there():
             outline, packed = Outline.read(folder), only_packed(folder)
@@ -104,6 +109,10 @@ def load_searcher(
             return outline, read_engine(outline, chosen, threads or num_threads())
         if chosen == "bfloat16" or (chosen == "int8" and not _can_quantize()):
             raise UsageError(f"--precision {precision}: {missing_notice()}", hint=HINT)
+        if (packed := only_packed(folder)) is not None:
+            raise UsageError(
+                f"{folder} holds weights packed for {packed} alone, and {missing_notice()}", hint=HINT
+            )
     elif chosen not in (None, "float32"):
         raise UsageError(
             f"--precision {precision} is for processors", hint="leave it out, or add --device cpu"

@@ -89,6 +89,24 @@ def test_other_precisions_need_the_engine(
     assert "dragoman build-engine" in said
 
 
+@built
+def test_packed_weights_alone_need_the_engine(
+    translate: Translate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without it the message says what they lack, which is no training."""
+    folder = shutil.copytree(translate.model, tmp_path / "model")
+    assert main(["pack", str(folder)]) == 0
+    (folder / "model.safetensors").unlink()
+    capsys.readouterr()
+    monkeypatch.setattr("dragoman.searchers.is_there", lambda: False)
+    translate.model = folder
+    code, lines, said = translate("--precision", "int8", text="ba\n")
+
+    assert (code, lines) == (2, [])
+    assert f"{folder} holds weights packed for int8 alone, and " in said
+    assert "dragoman build-engine" in said
+
+
 def test_a_damaged_model_is_one_message(translate: Translate, tmp_path: Path) -> None:
     """The engine reads the same files as torch, and with the same care."""
     translate.model = shutil.copytree(translate.model, tmp_path / "model")

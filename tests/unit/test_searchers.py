@@ -10,7 +10,7 @@ from dragoman.bundle import Bundle
 from dragoman.config import Config, SearchConfig
 from dragoman.errors import UsageError
 from dragoman.model_search import ModelSearch
-from dragoman.searchers import check_joins, in_order
+from dragoman.searchers import check_joins, in_order, load_searcher
 from dragoman.text import Tokenizer
 from dragoman.text.ids import END
 from text_samples import sentences, trained
@@ -62,7 +62,7 @@ def test_the_model_in_torch_has_no_shortlist(tokenizer: Tokenizer) -> None:
     with pytest.raises(UsageError, match="needs the native engine") as caught:
         list(search.search_each([[5, END]], [5], SearchConfig(shortlist=True)))
 
-    assert caught.value.hint == "leave --shortlist out"
+    assert caught.value.hint == "leave --shortlist out, or on a processor run 'dragoman build-engine'"
 
 
 def test_models_of_equal_pieces_join(tokenizer: Tokenizer) -> None:
@@ -78,3 +78,10 @@ def test_models_of_equal_pieces_join(tokenizer: Tokenizer) -> None:
     for second, name in ((more, "more"), (first, "first")):
         with pytest.raises(UsageError, match=f"few has 20 positions, fewer than {name}"):
             check_joins(few, Path("few"), second, Path(name))
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1_025, True, "2", 1.5])
+def test_a_number_of_threads_that_is_none_is_refused(threads: object) -> None:
+    """By the same rule as on the command line, before anything is read."""
+    with pytest.raises(UsageError, match=f"--threads {threads}: must be a whole number of at least 1"):
+        load_searcher(Path("nowhere"), device="cpu", precision="auto", threads=threads)

@@ -101,11 +101,11 @@ def command(
         translator = Translator.load(
             model, device=device, precision=precision, threads=threads, others=choices.ensemble
         )
-        tell_without_engine(device)
         keys = ("beam_size", "length_penalty", "batch_tokens", "n_best", "shortlist")
         values = (beam_size, length_penalty, batch_tokens, n_best, choices.shortlist)
         config = search_settings(translator.config, dict(zip(keys, values, strict=True)))
         check_choice(choice, config)
+        tell_without_engine(device)
         texts, ordered = with_prefixes(windows(file, WINDOW), prefix), order == "input"
         lines = translate_lines(translator, texts, config, warn, choice=choice, ordered=ordered)
         shown = num_lines is not None and not (output is None and sys.stdout.isatty())

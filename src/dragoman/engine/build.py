@@ -116,6 +116,6 @@ def build(folder: Path, *, options: Sequence[str] = ()) -> Path:
 def _run(command: Sequence[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        lines = done.stderr.strip().split("\n") or [f"it ended with {done.returncode}"]
+        lines = (done.stderr.strip() or f"it ended with {done.returncode}").split("\n")
         first = next((line for line in lines if "error" in line), lines[0])
         raise BuildError(f"{command[0]} cannot compile the engine: {first}")

@@ -138,9 +138,11 @@ class Engine:
                 )
             counts = np.array([len(targets), len(frequent)], np.intc)
             arrays = (starts, targets, frequent, counts)
-            self._check(
-                self._library.dragoman_add_shortlist(self.handle, *(part.ctypes.data for part in arrays))
-            )
+            if self._library.dragoman_add_shortlist(self.handle, *(part.ctypes.data for part in arrays)):
+                raise EngineError(
+                    f"shortlist.safetensors is damaged: {fault()}",
+                    hint="count it again with 'dragoman pack', which takes pairs of texts",
+                )
             self._lexicon = None
 
     def _check(self, code: int) -> None:

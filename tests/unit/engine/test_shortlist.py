@@ -162,8 +162,9 @@ def test_a_shortlist_that_is_none_is_refused(lexicon: Lexicon) -> None:
     """Pieces outside the vocabulary and places outside the list are told, and a search without goes on."""
     engine = shortlisted(tiny_model(3, torch.float32), lexicon)
     for _ in range(2):
-        with pytest.raises(EngineError, match="shortlist"):
+        with pytest.raises(EngineError, match=r"shortlist\.safetensors is damaged: .*shortlist") as caught:
             run(engine, sources(), LIMITS, shortlist(4))
+        assert "dragoman pack" in (caught.value.hint or "")
 
     assert len(run(engine, sources(), LIMITS, SearchConfig())) == len(LENGTHS)
 
