@@ -23,3 +23,19 @@ def keep_freed_memory() -> bool:
         return False
     settings = ((_MMAP_MAX, 0), (_TRIM_THRESHOLD, 2**31 - 1), (_TOP_PAD, 2**26))
     return all(mallopt(number, value) == 1 for number, value in settings)
+
+
+def give_back_freed_memory() -> bool:
+    """Give the system what is free, where the C library can be told so.
+
+    Batches of many shapes cut what is kept into pieces that fit no other batch, so that a long training would
+    hold several times what it needs.
+
+    Returns:
+        Whether it was told.
+    """
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform.startswith("linux") else None
+    if trim is None:
+        return False
+    trim(0)
+    return True
