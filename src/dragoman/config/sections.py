@@ -180,7 +180,7 @@ class TrainConfig:
 
     r_drop: Annotated[float, Field(ge=0.0, le=100.0)] = 0.0
     """Weight of R-Drop (Liang et al., 2021): every pair is computed twice, with other units dropped, and both
-    must agree; 3 to 5 help a small corpus, 0, the paper's way, leaves it out."""
+    must agree; its authors take 5 for a small corpus, and 0, the paper's way, leaves it out."""
 
     max_grad_norm: Annotated[float, Field(ge=1e-6, allow_inf_nan=False)] | None = None
     """Gradients longer than this are scaled down to it; the paper clips none."""

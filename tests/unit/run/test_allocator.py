@@ -23,16 +23,22 @@ print(given_back, min(faults() for _ in range(24)), told)
 """
 
 
+def measured(script: str) -> tuple[int, int]:
+    """Run a script in a process of its own, and return the two numbers before its last word."""
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    first, second, told = answer.stdout.split()
+    if told == "False":
+        pytest.skip("this C library cannot be told so")
+    return int(first), int(second)
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only glibc can be told so")
 def test_freed_memory_is_used_again() -> None:
     """A block that was freed is taken again without fetching its 16,384 pages from the system once more."""
-    answer = subprocess.run([sys.executable, "-c", FAULTS], capture_output=True, text=True, check=True)
-    given_back, kept, told = answer.stdout.split()
-    if told == "False":
-        pytest.skip("this C library has no mallopt")
+    given_back, kept = measured(FAULTS)
 
-    assert int(given_back) > 100  # as many as huge pages leave
-    assert int(kept) < int(given_back) / 10
+    assert given_back > 100  # as many as huge pages leave
+    assert kept < given_back / 10
 
 
 HELD = """
@@ -55,12 +61,9 @@ print(before, held(), told)
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only glibc can be told so")
 def test_what_is_free_is_given_back_when_asked() -> None:
     """Also below blocks that are still used: 392 MiB here."""
-    answer = subprocess.run([sys.executable, "-c", HELD], capture_output=True, text=True, check=True)
-    before, after, told = answer.stdout.split()
-    if told == "False":
-        pytest.skip("this C library has no malloc_trim")
+    before, after = measured(HELD)
 
-    assert int(before) - int(after) > 300 * 1_024
+    assert before - after > 300 * 1_024
 
 
 @pytest.mark.skipif(sys.platform.startswith("linux"), reason="of other systems")
