@@ -15,15 +15,27 @@ def disagreement(logprob_CV: Tensor) -> Tensor:
     return ((first_PV.exp() - second_PV.exp()) * (first_PV - second_PV)).sum()
 
 
-def pull_together(logprob_CV: Tensor, probability_CV: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the disagreement and its gradient by the logits (CV).
+def pull_together(logit_CV: Tensor, probability_CV: Tensor, pull: float) -> Tensor:
+    """Add the gradient of the disagreement by the logits, times its weight, to the probabilities in place.
 
-    By those of a row p with the other one q, and d = ln p - ln q, it is p (d - Σ p d) + p - q. What is
-    impossible in both rows has none.
+    By those of a row p with the other one q, and d = ln p - ln q, it is p (1 + d - Σ p d) - q, in which a
+    constant added to d changes nothing: d may be the difference of the logits.
+
+    Args:
+        logit_CV: Finite, also where nothing is possible.
+        probability_CV: Their softmax.
+        pull: The weight, more than zero.
+
+    Returns:
+        The disagreement, of which a constant added to d changes nothing either.
     """
-    gap_PV = (logprob_CV[0::2] - logprob_CV[1::2]).nan_to_num_(nan=0.0)
-    gap_CV = torch.stack([gap_PV, -gap_PV], dim=1).flatten(0, 1)
-    weighted_CV = probability_CV * gap_CV
-    mean_C1 = weighted_CV.sum(dim=1, keepdim=True)
-    other_CV = probability_CV.view(-1, 2, probability_CV.size(1)).flip(1).flatten(0, 1)
-    return mean_C1.sum(), weighted_CV - probability_CV * mean_C1 + probability_CV - other_CV
+    gap_PV = logit_CV[0::2] - logit_CV[1::2]
+    first_PV, second_PV = probability_CV[0::2], probability_CV[1::2]
+    first_P1 = (first_PV * gap_PV).sum(dim=1, keepdim=True)  # autocast would round a product of vectors
+    second_P1 = (second_PV * gap_PV).sum(dim=1, keepdim=True)
+    once = 1.0 + 1.0 / pull  # the probability itself is there already
+    new_first_PV = torch.addcmul(second_PV, first_PV, (first_P1 - once) - gap_PV)
+    new_second_PV = torch.addcmul(first_PV, second_PV, gap_PV.sub_(second_P1 + once))
+    torch.mul(new_first_PV, -pull, out=first_PV)
+    torch.mul(new_second_PV, -pull, out=second_PV)
+    return (first_P1 - second_P1).sum()

@@ -130,20 +130,16 @@ def _become_gradient(
     exact_CV = logit_CV.to(torch.promote_types(logit_CV.dtype, torch.float32), copy=True)
     if bias_V is not None:
         exact_CV += bias_V
-    exact_CV[:, -1] = -torch.inf  # padding is no class
+    exact_CV[:, -1] = torch.finfo(exact_CV.dtype).min  # padding is no class
     target_C1 = target_C[:, None]
     right_C1 = exact_CV.gather(1, target_C1)
     probability_CV = exact_CV.softmax(dim=1)
     # the greatest logit has the greatest probability, 1 / Σ exp(z - max)
     total_C1 = exact_CV.amax(dim=1, keepdim=True) - probability_CV.amax(dim=1, keepdim=True).log()
     smoothing, pull = extras
-    at_right_C1 = (right_C1 - total_C1).exp() - (1.0 - smoothing)
-    apart: Tensor | float = 0.0
-    if pull:
-        apart, pull_CV = pull_together(exact_CV - total_C1, probability_CV)
-        at_right_C1 += pull * pull_CV.gather(1, target_C1)
-        probability_CV.add_(pull_CV, alpha=pull)
-    logit_CV.copy_(probability_CV.scatter_(1, target_C1, at_right_C1))
+    apart = pull_together(exact_CV, probability_CV, pull) if pull else 0.0
+    to_right_C1 = torch.full_like(right_C1, smoothing - 1.0)
+    logit_CV.copy_(probability_CV.scatter_add_(1, target_C1, to_right_C1))
     return (total_C1 - right_C1).sum(), right_C1.sum(), apart
 
 
