@@ -1,9 +1,6 @@
 """``dragoman env``: what a report of a problem, or of a speed, should name."""
 
-import functools
 import json
-import time
-from collections.abc import Callable
 from dataclasses import asdict
 
 import click
@@ -19,9 +16,13 @@ def command(as_json: bool) -> None:
     The gain of bfloat16 is measured: how many times faster than float32 the processor multiplies matrices.
     """
     from dragoman.engine import engine_name
+    from dragoman.run.device import bfloat16_gain
     from dragoman.run.environment import read_environment
 
-    environment = asdict(read_environment()) | {"bfloat16_gain": _bfloat16_gain(), "engine": engine_name()}
+    environment = asdict(read_environment()) | {
+        "bfloat16_gain": round(bfloat16_gain(), 2),
+        "engine": engine_name(),
+    }
     if as_json:
         click.echo(json.dumps(environment, indent=2, ensure_ascii=False))
         return
@@ -30,23 +31,3 @@ def command(as_json: bool) -> None:
     environment["gpus"] = ", ".join(environment["gpus"]) or "none"
     for name, value in environment.items():
         click.echo(f"{name.replace('_', ' '):<16} {value}")
-
-
-def _bfloat16_gain() -> float:
-    import torch
-
-    seconds = {}
-    for precision in (torch.float32, torch.bfloat16):
-        matrix = torch.ones(512, 512, dtype=precision)
-        seconds[precision] = _shortest_seconds(functools.partial(torch.matmul, matrix, matrix))
-    return round(seconds[torch.float32] / seconds[torch.bfloat16], 2)
-
-
-def _shortest_seconds(action: Callable[[], object], *, repetitions: int = 8) -> float:
-    """Return the shortest of several times: the others were disturbed."""
-    times = []
-    for _ in range(repetitions):
-        start = time.perf_counter()
-        action()
-        times.append(time.perf_counter() - start)
-    return min(times)

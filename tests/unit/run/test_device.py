@@ -1,0 +1,31 @@
+"""Where and how precisely a run computes."""
+
+import pytest
+import torch
+
+from dragoman.run import device
+from dragoman.run.device import choose_precision
+
+
+@pytest.mark.parametrize(
+    ("gain", "precision", "said"),
+    [(1.9, "bfloat16", "1.9 x"), (1.1, "float32", "1.1 x"), (0.5, "float32", "0.5 x")],
+)
+def test_auto_takes_what_this_processor_multiplies_faster(
+    gain: float, precision: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Having instructions for bfloat16 is not enough: the measured gain decides, and is said."""
+    monkeypatch.setattr(device, "bfloat16_gain", lambda: gain)
+
+    chosen, why = choose_precision("auto", torch.device("cpu"))
+
+    assert chosen == precision
+    assert said in why
+
+
+@pytest.mark.parametrize("wanted", ["float32", "bfloat16"])
+def test_what_is_asked_for_is_not_measured(wanted: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A named number format is taken, whatever the processor gains by it."""
+    monkeypatch.setattr(device, "bfloat16_gain", lambda: pytest.fail("it was measured"))
+
+    assert choose_precision(wanted, torch.device("cpu")) == (wanted, "as asked")
