@@ -180,7 +180,11 @@ def _configure(
 ) -> tuple[Config, Sequence[str], PairSource | None]:
     """Return the configuration, lines that explain how it was chosen, and the corpus if it was looked at."""
     if stored is not None:
-        return run_folder.resumed_config(stored, options.settings), (), None
+        before, config = (
+            run_folder.resumed_config(stored, ()),
+            run_folder.resumed_config(stored, options.settings),
+        )
+        return config, _changes("keys that change from here on", before, config), None
     file, settings = options.config_file, options.settings
     if options.recipe != AUTO:
         return read_config(recipe=options.recipe, file=file, settings=settings), (), None
@@ -195,11 +199,11 @@ def _configure(
     choice = choose(num_pairs)
     config = read_config(recipe=choice, file=file, settings=settings)
     recipe_alone = read_config(recipe=choice, file=None, settings=())
-    return config, [*choice.reasons, *_changes(recipe_alone, config)], pairs
+    return config, [*choice.reasons, *_changes("keys that win over the recipe", recipe_alone, config)], pairs
 
 
-def _changes(chosen: Config, config: Config) -> list[str]:
-    """Return in a line which keys of the chosen recipe a file or single settings have changed."""
+def _changes(what: str, chosen: Config, config: Config) -> list[str]:
+    """Return in a line which keys a file or single settings have changed."""
     before, after = asdict(chosen), asdict(config)
     changed = [
         f"{section}.{key}={value}"
@@ -210,7 +214,7 @@ def _changes(chosen: Config, config: Config) -> list[str]:
     if not changed:
         return []
     more = f" and {len(changed) - _MOST_KEYS} more" if len(changed) > _MOST_KEYS else ""
-    return [f"keys that win over the recipe: {', '.join(changed[:_MOST_KEYS])}{more}"]
+    return [f"{what}: {', '.join(changed[:_MOST_KEYS])}{more}"]
 
 
 def _with_score(config: Config) -> Config:

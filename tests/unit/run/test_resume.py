@@ -282,6 +282,16 @@ def test_a_resumed_run_keeps_its_keys(corpus: list[Path], tmp_path: Path, settin
     assert_same(remains(tmp_path / "model"), before)
 
 
+def test_a_resumed_run_names_the_keys_that_change(corpus: list[Path], tmp_path: Path) -> None:
+    """What may change is said where it does; the same values once more are no change."""
+    tiny_run(corpus, tmp_path / "model", stop=stop_after(1))
+    recorder = Recorder()
+    settings = ("train.label_smoothing=0.2", "train.max_steps=12")
+    tiny_run(corpus, tmp_path / "model", *settings, resume=True, reporter=recorder, stop=stop_after(1))
+
+    assert "keys that change from here on: train.label_smoothing=0.2" in recorder.notices
+
+
 @pytest.mark.parametrize("options", [{"recipe": "base"}, {"config_file": Path("other.toml")}])
 def test_a_resumed_run_keeps_its_recipe(
     corpus: list[Path],
