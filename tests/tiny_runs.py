@@ -76,10 +76,24 @@ class Plans(Recorder):
         self.seen.append(plan)
 
 
-def stop_after(number: int) -> Callable[[], bool]:
-    """Return a wish to stop that is uttered after so many steps."""
-    asked = iter(range(1, 1_000_000))
-    return lambda: next(asked) >= number
+class stop_after:  # noqa: N801  # read as a function where it is used
+    """A wish to stop that is uttered after so many steps; ``tiny_run`` lets it see them."""
+
+    def __init__(self, number: int) -> None:
+        self._left = number
+
+    def __call__(self) -> bool:
+        return self._left <= 0
+
+    def watch(self, reporter: Reporter) -> None:
+        """Count the steps that a reporter hears of."""
+        stepped = reporter.stepped
+
+        def count(*of_a_step: Any) -> None:
+            self._left -= 1
+            stepped(*of_a_step)
+
+        setattr(reporter, "stepped", count)  # noqa: B010  # mypy knows no method that is replaced
 
 
 def tiny_run(
@@ -93,7 +107,9 @@ def tiny_run(
     """Train with the tiny settings and others; a resumed run has its own."""
     if not options.get("resume"):
         settings, options = (*SETTINGS, *settings), {"recipe": "tiny"} | options
-    chosen = TrainOptions(settings=settings, **options)
+    chosen, reporter = TrainOptions(settings=settings, **options), reporter or Reporter()
+    if isinstance(stop, stop_after):
+        stop.watch(reporter)
     return train(corpus, out, chosen, reporter=reporter, stop_requested=stop)
 
 

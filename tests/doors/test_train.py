@@ -68,6 +68,19 @@ def test_one_command_makes_a_model(
     assert "nrefs:1" in said.out
 
 
+def test_the_configuration_beside_a_model_trains_it_once_more(
+    corpus: tuple[str, str], tmp_path: Path
+) -> None:
+    """``train --config MODEL/config.toml`` with the same files gives the same weights."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    main(["train", *corpus, "--out", str(first), *SMALL, "--set", "train.max_steps=12", "--seed", "5"])
+    code = main(["train", *corpus, "--out", str(second), "--config", str(first / "config.toml")])
+
+    assert code == 0
+    for name in ("model.safetensors", "tokenizer.model", "metrics.jsonl"):
+        assert (second / name).read_bytes() == (first / name).read_bytes()
+
+
 def test_dry_run_writes_nothing(
     corpus: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -108,7 +108,7 @@ def command(
 def _repeat(request: "Request", signals: StopSignals) -> None:
     """Repeat a piece and print what was found, or say how to go on."""
     from dragoman.reproduce import reproduce
-    from dragoman.train.run import StopRequestedError
+    from dragoman.train.step import StopRequestedError
 
     try:
         piece, was_there = reproduce(request)

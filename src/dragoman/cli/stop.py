@@ -52,4 +52,4 @@ class StopSignals:
             raise click.exceptions.Exit(self.exit_code)
         if self.quiet:
             return
-        click.echo("\nstopping after this step, and saving; once more to stop at once", err=True)
+        click.echo("\nstopping, and saving; once more to stop at once", err=True)

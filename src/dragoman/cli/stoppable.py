@@ -6,7 +6,7 @@ from rich.console import Console
 from dragoman.cli.progress import TerminalReporter
 from dragoman.cli.stop import StopSignals
 from dragoman.storage.progress import Progress
-from dragoman.train.run import StopRequestedError
+from dragoman.train.step import StopRequestedError
 
 
 class StoppableReporter(TerminalReporter):

@@ -191,6 +191,9 @@ class TrainConfig:
     fast: bool = True
     """Use the fast forms of loss, attention and dropout; off, the readable ones, equal in value."""
 
+    deterministic: bool = False
+    """Give the same bits each time on a GPU as well, where that is slower; a processor always does."""
+
     sharded: bool = False
     """On several ranks, each keeps its share of parameters, gradients and moments (FSDP2), for models that
     do not fit one device; off, each keeps all of them (DDP)."""
@@ -225,6 +228,16 @@ class TrainConfig:
     def bytes_per_parameter(self) -> int:
         """Memory of a parameter, its gradient, Adam's two moments and its moving average, 4 bytes each."""
         return 20 if self.moving_average else 16
+
+    def bytes_on_a_rank(self, num_ranks: int) -> float:
+        """Memory of a parameter on one of so many ranks.
+
+        With shards it is a share, and the parameter alone once more: each rank begins with all of them, and
+        the first one validates with all of them.
+        """
+        if num_ranks == 1 or not self.sharded:
+            return self.bytes_per_parameter
+        return self.bytes_per_parameter / num_ranks + 4
 
     @property
     def positions_at_once(self) -> int:

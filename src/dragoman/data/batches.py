@@ -43,19 +43,10 @@ class Batch(NamedTuple):
         source_BS, input_BT, target_BT = (torch.cat([one, one]) for one in self[:3])
         return Batch(source_BS, input_BT, target_BT, 2 * self.num_target_tokens)
 
-    def halves(self) -> list["Batch"]:
-        """Return the batch as two of half as many pairs; one pair alone is not cut."""
-        middle = len(self.source_BS) // 2
-        parts = [slice(middle), slice(middle, None)] if middle else [slice(None)]
-        return [
-            Batch(
-                self.source_BS[part],
-                self.input_BT[part],
-                self.target_BT[part],
-                int((self.target_BT[part] != self.input_BT[part, :1]).sum()),  # an input starts with padding
-            )
-            for part in parts
-        ]
+    @property
+    def num_positions(self) -> int:
+        """Source and target positions, padding included."""
+        return self.source_BS.numel() + self.target_BT.numel()
 
 
 def collate(pairs: Sequence[tuple[Sequence[int], Sequence[int]]], *, end: int, padding: int) -> Batch:

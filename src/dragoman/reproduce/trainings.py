@@ -20,7 +20,7 @@ from dragoman.run import Reporter, TrainOptions, train
 from dragoman.run.folder import FINISHED
 from dragoman.run.reporter import Plan, Probe
 from dragoman.storage.durable import replace_durably
-from dragoman.train.run import StopRequestedError
+from dragoman.train.step import StopRequestedError
 
 
 @dataclass(frozen=True, kw_only=True)

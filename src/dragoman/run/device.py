@@ -4,7 +4,8 @@ import functools
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Literal
 
 import torch
@@ -56,6 +57,24 @@ def _shortest_seconds(action: Callable[[], object], *, repetitions: int = 8) -> 
         action()
         times.append(time.perf_counter() - start)
     return min(times)
+
+
+@contextmanager
+def same_bits(device: torch.device, *, wanted: bool) -> Iterator[None]:
+    """While it is entered, a GPU adds up in the same order each time, if that is wanted; processors do.
+
+    An operation that has no such form is named in a warning.
+    """
+    if not wanted or device.type == "cpu":
+        yield
+        return
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it matrix products differ
+    before = torch.are_deterministic_algorithms_enabled()
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before)
 
 
 def sustained_flops(device: torch.device, *, seconds: float = 0.3) -> float:

@@ -1,10 +1,12 @@
 """``metrics.jsonl``: one JSON object a line for each step and each validation.
 
-It holds nothing that differs between two runs of the same seed, so times are left out.
+It holds nothing that differs between two runs of the same seed, so times are left out. Each line ends with a
+checksum of what is before it, ``crc32``, by which a damaged one is known.
 """
 
 import json
 import os
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -38,7 +40,7 @@ class MetricsLog:
         That of a validation is written through to the disk, so that no checkpoint is newer than its record.
         """
         with self._said():
-            line = memoryview(json.dumps(record).encode() + b"\n")
+            line = memoryview(_line(record))
             while line:  # a disk that is nearly full takes a part
                 line = line[self._file.write(line) :]
             if "validation" in record:
@@ -57,35 +59,37 @@ class MetricsLog:
         saved, validated = 0, 0
         with self._said(), self._path.open("rb") as file:
             for line in file:
-                step = _step_of(line)
-                if step is None:
+                record = _record(line)
+                if record is None:
                     break
                 saved = validated
-                validated = step if "validation" in json.loads(line) else validated
+                validated = record["step"] if "validation" in record else validated
         return saved
 
-    def cut_after(self, step: int, notice: Callable[[str], None] = lambda _: None) -> None:
+    def cut_after(self, step: int, notice: Callable[[str], None] = lambda _: None) -> int:
         """Drop the records of later steps, and what follows a line that is damaged or was cut off.
 
         Args:
             step: Where the run goes on.
-            notice: Is told of a damaged line, and of steps that have no record any more.
+            notice: Is told of a damaged line.
+
+        Returns:
+            The step of the last record that is left, or 0.
         """
         size, number, last = 0, 0, 0
         with self._said():
             with self._path.open("rb") as file:
                 for number, line in enumerate(file, start=1):
-                    found = _step_of(line)
-                    if found is None and line.endswith(b"\n"):
+                    record = _record(line)
+                    if record is None and line.endswith(b"\n"):
                         notice(
                             f"{self._path}:{number}: the line is damaged; it and those after it are dropped"
                         )
-                    if found is None or found > step:
+                    if record is None or record["step"] > step:
                         break
-                    size, last = size + len(line), found
+                    size, last = size + len(line), record["step"]
             self._file.truncate(size)
-        if last < step:
-            notice(f"{self._path}: steps {last + 1:,} to {step:,} have no record any more")
+        return last
 
     def close(self) -> None:
         """Write everything through."""
@@ -106,13 +110,25 @@ class MetricsLog:
             ) from error
 
 
-def _step_of(line: bytes) -> int | None:
-    """Return the step of a record, or None if the line is not a whole one."""
+def whole_records(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the records of a log; lines that are damaged, or not yet whole, are left out."""
+    with path.open("rb") as file:
+        yield from filter(None, map(_record, file))
+
+
+def _line(record: Mapping[str, Any]) -> bytes:
+    text = json.dumps(record)
+    return f'{text[:-1]}, "crc32": {zlib.crc32(text.encode())}}}\n'.encode()
+
+
+def _record(line: bytes) -> dict[str, Any] | None:
+    """Return what a line holds, or None if it is not as it was written."""
     try:
-        step = json.loads(line)["step"]
+        record: dict[str, Any] = json.loads(line)
+        del record["crc32"]
+        return record if _line(record) == line else None
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
-    return step if isinstance(step, int) and line.endswith(b"\n") else None
 
 
 def check_tensorboard() -> None:

@@ -121,12 +121,23 @@ class _Prober:
         raise AssertionError("a corpus has pairs")
 
     def timed(self, parts: Iterable[Indices]) -> float:
-        """Make one update from micro-batches and return its seconds."""
-        started = time.perf_counter()
-        batches = [self.batch(part) for part in parts]
-        result = train_step(self.model, batches, self.optimizer, self.config.train)
-        self.num_cuts = max(self.num_cuts, result.num_cuts)
-        return time.perf_counter() - started
+        """Make one update from micro-batches and return its seconds; they are halved until they fit.
+
+        Raises:
+            OutOfMemoryError: Not even a single pair fits.
+        """
+        parts = list(parts)
+        while True:
+            started = time.perf_counter()
+            pieces = [piece for part in parts for piece in np.array_split(part, 2**self.num_cuts)]
+            batches = [self.batch(piece) for piece in pieces if len(piece)]
+            try:
+                train_step(self.model, batches, self.optimizer, self.config.train)
+                return time.perf_counter() - started
+            except OutOfMemoryError:
+                if max(len(batch.source_BS) for batch in batches) == 1:
+                    raise
+            self.num_cuts += 1
 
     def batch(self, part: Indices) -> Batch:
         """Return the pairs of a micro-batch on the device."""

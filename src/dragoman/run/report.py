@@ -1,12 +1,12 @@
 """The report of a run: one HTML file that needs nothing else, made anew with each validation."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from dragoman.errors import CheckpointError
+from dragoman.run.metrics import whole_records
 from dragoman.run.reporter import SCORE_NAMES, Sample
 from dragoman.run.sheet import Sheet
 from dragoman.storage.durable import replace_durably
@@ -45,7 +45,7 @@ def write_report(out: Path, sheet: Sheet, lines: Sequence[str], what: str) -> No
         CheckpointError: The file cannot be written.
     """
     try:
-        metrics, validations = list(_records(out / "metrics.jsonl")), list(_records(out / HISTORY))
+        metrics, validations = list(whole_records(out / "metrics.jsonl")), list(whole_records(out / HISTORY))
         page = _page(f"Training, {what}", metrics, validations, sheet, lines)
         replace_durably(out / REPORT, page.encode())
     except OSError as error:
@@ -53,12 +53,6 @@ def write_report(out: Path, sheet: Sheet, lines: Sequence[str], what: str) -> No
             f"{out / REPORT}: cannot write the report: {error.strerror}",
             hint="make room on the disk; then go on with --resume",
         ) from error
-
-
-def _records(path: Path) -> Iterator[Record]:
-    with path.open(encoding="utf-8") as file:
-        for line in file:
-            yield json.loads(line)
 
 
 def _page(

@@ -21,7 +21,7 @@ from dragoman.run import folder as run_folder
 from dragoman.run.allocator import give_back_freed_memory, keep_freed_memory
 from dragoman.run.card import model_card
 from dragoman.run.corpora import TrainingText
-from dragoman.run.device import sustained_flops
+from dragoman.run.device import same_bits, sustained_flops
 from dragoman.run.encoding import (
     encode,
     encode_dev,
@@ -46,8 +46,8 @@ from dragoman.train.average import average
 from dragoman.train.loop import fit, is_over, make_optimizer, resume, selection_score
 from dragoman.train.parallel import Parallel
 from dragoman.train.ranks import Ranks
-from dragoman.train.run import StopRequestedError, TrainingRun
-from dragoman.train.step import StepResult
+from dragoman.train.run import TrainingRun
+from dragoman.train.step import StepResult, StopRequestedError
 
 _STEPS_BETWEEN = 50
 """Steps after which free memory is given back, whose pages cost a fifth of a second to take again."""
@@ -149,8 +149,11 @@ class Session:
         progress = resume(self.loop, self.reporter.notice)
         if progress.step == 0:
             check_begins(self.out, self.metrics.last_saved_step())
-        self.metrics.cut_after(progress.step, self.reporter.notice)
-        self.history.cut_after(progress.step)
+        last = self.metrics.cut_after(progress.step, self.reporter.notice)
+        if last < progress.step:
+            steps = f"steps {last + 1:,} to {progress.step:,}"
+            self.reporter.notice(f"metrics.jsonl: {steps} have no record any more")
+        self.history.cut_after(progress.step, self.reporter.notice)
         first = self.pairs.of_epoch(0, self.config)
         self.reporter.planned(make_plan(model, first, self.config, self.place.device, progress.step))
         if is_over(self.loop, progress):
@@ -166,7 +169,8 @@ class Session:
             self.reporter.training_started(progress, self.config.train.max_steps)
             reason = "error"
             try:
-                progress, reason = fit(self.loop, progress)
+                with same_bits(self.place.device, wanted=self.config.train.deterministic):
+                    progress, reason = fit(self.loop, progress)
             finally:
                 self.metrics.close()
                 self.history.close()
@@ -332,7 +336,8 @@ def follow(place: Place, reporter: Reporter) -> Outcome:
     progress, reason = resume(loop, reporter.notice), "nothing_to_do"
     if not is_over(loop, progress):
         reporter.training_started(progress, config.train.max_steps)
-        progress, reason = fit(loop, progress)
+        with same_bits(place.device, wanted=config.train.deterministic):
+            progress, reason = fit(loop, progress)
         reporter.training_ended(reason)
     return Outcome(reason, progress, place.out, {}, None, "", task=config.data.task)
 

@@ -8,12 +8,11 @@ held-out/            development and test pairs that were split off, if none wer
 training/            what a run needs to go on: configuration, checkpoints, encoded pairs
 """
 
-import json
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 
@@ -27,7 +26,7 @@ from dragoman.run.corpora import Sources, TrainingText, open_pairs, read_text
 from dragoman.run.device import choose_precision, total_memory
 from dragoman.run.encoding import encode, tell_unseen_symbols
 from dragoman.run.joining import joined
-from dragoman.run.metrics import check_tensorboard
+from dragoman.run.metrics import check_tensorboard, whole_records
 from dragoman.run.plan import make_plan
 from dragoman.run.probe import probe
 from dragoman.run.reporter import Reporter
@@ -127,7 +126,7 @@ def _lead(corpus: CorpusPaths, place: Place, options: TrainOptions, reporter: Re
         if stored is not None:
             run_folder.check_same_keys(config, stored)
         config = _with_score(config)
-        _check_can_train(config, place.device)
+        _check_can_train(config, place)
         reporter.stage("reading the corpus")
         pairs = opened or open_pairs(corpus, config.data)
         others = (
@@ -143,7 +142,7 @@ def _lead(corpus: CorpusPaths, place: Place, options: TrainOptions, reporter: Re
         return Session(text, config, place, _languages(pairs, options), reporter).go()
 
 
-def _check_can_train(config: Config, device: torch.device) -> None:
+def _check_can_train(config: Config, place: Place) -> None:
     """Refuse, before any work, what only imported models have, what has no room, what is not installed."""
     if config.model.source_vocabulary_size is not None or config.model.positions == "table":
         raise ConfigError(
@@ -163,13 +162,14 @@ def _check_can_train(config: Config, device: torch.device) -> None:
             f"{config.data.max_length}: the longest pairs would have positions that are not learned",
             hint=f"set model.max_positions={config.data.max_length}, or a lower data.max_length",
         )
-    needed = config.train.bytes_per_parameter * count_parameters(config.model)
-    there = total_memory(device)
+    needed = config.train.bytes_on_a_rank(place.ranks.size) * count_parameters(config.model)
+    there = total_memory(place.device)
     if there is not None and needed > there:
         raise ConfigError(
             f"the model needs {needed / 2**30:,.0f} GiB for parameters, gradients and Adam's moments; "
-            f"{device} has {there / 2**30:,.0f} GiB",
-            hint="set a smaller model.d_model, model.d_ff, model.vocabulary_size or fewer layers",
+            f"{place.device} has {there / 2**30:,.0f} GiB",
+            hint="set a smaller model.d_model, model.d_ff, model.vocabulary_size or fewer layers, "
+            "or on several GPUs train.sharded=true",
         )
     if config.train.tensorboard:
         check_tensorboard()
@@ -262,7 +262,6 @@ def _dry_run(
     return Outcome("dry_run", Progress(), place.out, {}, None, "", task=config.data.task)
 
 
-def read_metrics(folder: Path) -> list[dict[str, object]]:
+def read_metrics(folder: Path) -> list[dict[str, Any]]:
     """Return the records of ``metrics.jsonl``, steps and validations in order."""
-    with (folder / "metrics.jsonl").open(encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
+    return list(whole_records(folder / "metrics.jsonl"))

@@ -78,5 +78,8 @@ class Progress:
     num_worse: int = 0
     """Validations since then."""
 
+    num_cuts: int = 0
+    """Times that micro-batches were halved because memory did not suffice; they stay so."""
+
     health: Health = field(default_factory=Health)
     """What is remembered of the losses."""

@@ -13,6 +13,7 @@ import torch
 from dragoman.config import ModelConfig, TrainConfig
 from dragoman.data import Batch, EncodedCorpus, gather, plan_epoch
 from dragoman.data.batches import Indices
+from dragoman.errors import OutOfMemoryError
 from dragoman.model import Transformer
 from dragoman.model.arithmetic import forward_flops
 from dragoman.storage.progress import Progress
@@ -26,10 +27,10 @@ from dragoman.train.health import (
     give_up,
     has_diverged,
 )
-from dragoman.train.run import Scores, StopRequestedError, TrainingRun
+from dragoman.train.run import Scores, TrainingRun
 from dragoman.train.schedule import learning_rate
 from dragoman.train.state import averaged, go_back, load_newest, save
-from dragoman.train.step import lack_of_memory, too_large, train_step
+from dragoman.train.step import StopRequestedError, lack_of_memory, too_large, train_step
 
 
 class _Step(NamedTuple):
@@ -77,8 +78,9 @@ def fit(run: TrainingRun, progress: Progress) -> tuple[Progress, str]:
     """
     ranks, clock = run.parallel.ranks, _Clock(progress)
     run.model.train()
-    steps, num_cuts, is_saved = _steps(run, progress), None, True
-    with torch.random.fork_rng(devices=_cuda_devices(run.model)):
+    steps, is_tried, is_saved = _steps(run, progress), False, True
+    device = run.model.output_weight_VD.device
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         if _validation_is_pending(run, progress):
             progress, ended = _validate_and_save(run, progress, clock)
             if ended:
@@ -86,13 +88,14 @@ def fit(run: TrainingRun, progress: Progress) -> tuple[Progress, str]:
         while True:
             try:
                 step = next(steps)
+                if not is_tried:
+                    num_cuts, is_tried = _cuts_that_fit(run, step), True
+                    progress = replace(progress, num_cuts=max(progress.num_cuts, num_cuts))
+                progress = _make(run, progress, step)
             except StopRequestedError:
                 if not is_saved:
                     save(run, progress, validated=False)
                 return progress, "interrupted"
-            if num_cuts is None:
-                num_cuts = _cuts_that_fit(run, step)
-            progress, num_cuts = _make(run, progress, step, num_cuts)
             if reason := has_diverged(progress.health):
                 if progress.health.num_setbacks == MAX_SETBACKS:
                     peak_rate = learning_rate(run.config.warmup_steps, run.config, run.model.config.d_model)
@@ -172,22 +175,30 @@ class _Clock:
         return time.monotonic() - self._started
 
 
-def _make(run: TrainingRun, progress: Progress, step: _Step, num_cuts: int) -> tuple[Progress, int]:
-    """Make one update; return how far the run has come, and how often micro-batches are to be halved."""
+def _make(run: TrainingRun, progress: Progress, step: _Step) -> Progress:
+    """Make one update; return how far the run has come."""
     config, ranks = run.config, run.parallel.ranks
     rate = learning_rate(progress.step + 1, config, run.model.config.d_model) * progress.health.rate_factor
     for group in run.optimizer.param_groups:
         group["lr"] = rate
-    torch.manual_seed((ranks.rank << 40) + config.seed * 1_000_003 + progress.step)
-    result = train_step(run.model, _batches(run, step, num_cuts), run.optimizer, config, run.parallel)
-    if config.moving_average and not result.is_skipped:
-        update_moving_average(run.optimizer, config.moving_average, progress.step + 1)
-    if result.num_cuts:
-        num_cuts += result.num_cuts
+    while True:
+        torch.manual_seed((ranks.rank << 40) + config.seed * 1_000_003 + progress.step)
+        batches = _batches(run, step, progress.num_cuts)
+        try:
+            result = train_step(run.model, batches, run.optimizer, config, run.parallel, run.stop_requested)
+            break
+        except OutOfMemoryError:
+            # a single pair cannot be cut, and other ranks wait for what this one cannot compute
+            if ranks.size > 1 or max(len(batch.source_BS) for batch in batches) == 1:
+                raise
+        progress = replace(progress, num_cuts=progress.num_cuts + 1)
+        but = ", apart from which units are dropped" if run.model.config.dropout else ""
         run.observer.notice(
             f"step {progress.step + 1:,}: memory did not suffice; from here on micro-batches are cut into "
-            f"{2**num_cuts} parts, which changes speed and not the result"
+            f"{2**progress.num_cuts} parts, which changes speed and not the result{but}"
         )
+    if config.moving_average and not result.is_skipped:
+        update_moving_average(run.optimizer, config.moving_average, progress.step + 1)
     health = progress.health
     health = (
         after_skip(health)
@@ -213,7 +224,7 @@ def _make(run: TrainingRun, progress: Progress, step: _Step, num_cuts: int) -> t
         health=health,
     )
     run.observer.stepped(progress, result, rate)
-    return progress, num_cuts
+    return progress
 
 
 def _steps(run: TrainingRun, progress: Progress) -> Iterator[_Step]:
@@ -319,8 +330,3 @@ def _validate_and_save(run: TrainingRun, progress: Progress, clock: _Clock) -> t
     run.observer.validated(progress, scores, is_best=is_best)  # first: no checkpoint is newer than its record
     save(run, progress, score=score)
     return progress, why_ended(progress, run.config)
-
-
-def _cuda_devices(model: Transformer) -> list[torch.device]:
-    device = model.output_weight_VD.device
-    return [device] if device.type == "cuda" else []

@@ -138,8 +138,8 @@ def _become_gradient(
     total_C1 = exact_CV.amax(dim=1, keepdim=True) - probability_CV.amax(dim=1, keepdim=True).log()
     smoothing, pull = extras
     apart = pull_together(exact_CV, probability_CV, pull) if pull else 0.0
-    to_right_C1 = torch.full_like(right_C1, smoothing - 1.0)
-    logit_CV.copy_(probability_CV.scatter_add_(1, target_C1, to_right_C1))
+    at_right_C1 = probability_CV.gather(1, target_C1) - (1.0 - smoothing)
+    logit_CV.copy_(probability_CV.scatter_(1, target_C1, at_right_C1))
     return (total_C1 - right_C1).sum(), right_C1.sum(), apart
 
 

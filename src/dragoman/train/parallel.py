@@ -85,14 +85,22 @@ class Parallel:
         self.model.eval()
         if self.is_sharded:
             tensors = self.whole(self.model.state_dict())
-            if self.ranks.is_first:
+            if tensors:
                 self.shown.load_state_dict(tensors)
         yield
         self.model.train()
 
     def whole(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Return tensors without shards; every rank must ask."""
-        return {name: _whole(tensor) for name, tensor in tensors.items()}
+        """Return tensors without shards on rank 0, and nothing on others; every rank must ask.
+
+        Put together from shards they lie in the processor's memory: never more than one is whole on a GPU.
+        """
+        found = {}
+        for name, tensor in tensors.items():
+            one = _whole(tensor)
+            if self.ranks.is_first:
+                found[name] = one.cpu() if self.is_sharded else one
+        return found
 
     @torch.no_grad()
     def fill(self, mine: Mapping[str, Tensor], tensors: Mapping[str, Tensor]) -> None:

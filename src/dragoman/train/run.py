@@ -17,10 +17,6 @@ from dragoman.train.step import StepResult
 Scores = Mapping[str, float]
 
 
-class StopRequestedError(Exception):
-    """A wish to stop that cannot wait for the end of a long task: it is given up, and made again later."""
-
-
 class Observer(Protocol):
     """Hears what happens; it changes nothing."""
 
@@ -57,7 +53,7 @@ class TrainingRun:
     """None on every rank but the first."""
     observer: Observer
     stop_requested: Callable[[], bool]
-    """Asked after each step; True on any rank saves and ends the run."""
+    """Asked after each step and between its micro-batches; True on any rank saves and ends the run."""
 
     @property
     def model(self) -> Transformer:

@@ -63,9 +63,10 @@ def go_back(run: TrainingRun, progress: Progress) -> Progress:
     if saved is None:
         run.parallel.fill(parameters_of(run.model), parameters_of(run.first_weights()))
         _forget_moments(run)
-        return Progress(health=set_back(progress.health, Health(), 0), seconds=progress.seconds)
+        saved = Progress(health=set_back(progress.health, Health(), 0))
+        return replace(saved, seconds=progress.seconds, num_cuts=progress.num_cuts)
     health = set_back(progress.health, saved.health, saved.step)
-    saved = replace(saved, health=health, seconds=progress.seconds)
+    saved = replace(saved, health=health, seconds=progress.seconds, num_cuts=progress.num_cuts)
     save(run, saved, validated=False)
     return saved
 

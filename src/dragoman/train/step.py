@@ -1,6 +1,6 @@
 """One optimizer update."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple
 
@@ -12,6 +12,10 @@ from dragoman.data import Batch
 from dragoman.errors import OutOfMemoryError
 from dragoman.model import Transformer
 from dragoman.train.parallel import Parallel
+
+
+class StopRequestedError(Exception):
+    """A wish to stop that cannot wait for the end of a long task: it is given up, and made again later."""
 
 
 class StepResult(NamedTuple):
@@ -32,9 +36,6 @@ class StepResult(NamedTuple):
     is_skipped: bool = False
     """Whether loss or gradient was not finite, so that the parameters are as they were."""
 
-    num_cuts: int = 0
-    """Times that micro-batches were halved because memory did not suffice."""
-
 
 def autocast(device: torch.device, precision: str) -> AbstractContextManager[None]:
     """Return a context in which matrix products are computed in ``precision``."""
@@ -50,11 +51,13 @@ def train_step(
     optimizer: torch.optim.Optimizer,
     config: TrainConfig,
     parallel: Parallel | None = None,
+    stop_requested: Callable[[], bool] = lambda: False,
 ) -> StepResult:
     """Update the parameters once from micro-batches that together are one batch.
 
     The loss is the sum over all target pieces divided by the pieces of the whole step, so it does not
     matter how the step is cut: into micro-batches, over ranks, or further because memory does not suffice.
+    Only dropout depends on it: other parts draw other units.
 
     Source: Vaswani et al. (2017), §5.1 and §5.3.
 
@@ -64,41 +67,41 @@ def train_step(
         optimizer: Its learning rate is already that of this step.
         config: Label smoothing, clipping and precision; ``auto`` must have been resolved.
         parallel: The model on several ranks; left out, this process is alone.
+        stop_requested: Asked on every rank between two micro-batches.
 
     Returns:
         What it did; an update that is not finite is skipped.
 
     Raises:
-        OutOfMemoryError: A single pair does not fit, or a batch on one of several ranks.
+        StopRequestedError: A rank is to stop; nothing has changed.
+        OutOfMemoryError: A micro-batch does not fit; nothing has changed, and smaller ones may be tried.
     """
     parallel = parallel or Parallel(model, config)
     tokens = int(parallel.ranks.sum(sum(batch.num_target_tokens for batch in batches))[0])
-    num_cuts = 0
-    while True:
-        try:
-            smoothed, plain = _accumulate(parallel, batches, config, tokens)
-            break
-        except RuntimeError as error:
-            if not is_out_of_memory(error):
-                raise
-            batches = _halves(batches, parallel, error)
-            num_cuts += 1
+    try:
+        smoothed, plain = _accumulate(parallel, batches, config, tokens, stop_requested)
+    except (RuntimeError, StopRequestedError) as error:
         optimizer.zero_grad(set_to_none=True)
+        if is_out_of_memory(error):
+            raise too_large(max(batches, key=lambda batch: batch.num_positions)) from error
+        raise
     grad_norm = _grad_norm(model, config.max_grad_norm)
     is_finite = bool(torch.isfinite(torch.tensor([grad_norm, smoothed])).all())
     if is_finite:
         optimizer.step()
     optimizer.zero_grad(set_to_none=True)
-    return StepResult(smoothed / tokens, plain / tokens, grad_norm, tokens, not is_finite, num_cuts)
+    return StepResult(smoothed / tokens, plain / tokens, grad_norm, tokens, not is_finite)
 
 
 def _accumulate(
-    parallel: Parallel, batches: Sequence[Batch], config: TrainConfig, tokens: int
+    parallel: Parallel, batches: Sequence[Batch], config: TrainConfig, tokens: int, stop: Callable[[], bool]
 ) -> tuple[float, float]:
     """Add up the gradients of the whole step; return its loss with and without smoothing, summed."""
     device = batches[0].source_BS.device
     sums: list[Tensor] = []
     for i, batch in enumerate(batches):
+        if i and parallel.ranks.any(stop()):
+            raise StopRequestedError
         with parallel.exchange(now=i == len(batches) - 1):
             with autocast(device, config.precision):
                 loss = parallel.loss(batch)
@@ -116,18 +119,6 @@ def _grad_norm(model: Transformer, limit: float | None) -> float:
     else:
         norm = nn.utils.get_total_norm([p.grad for p in model.parameters() if p.grad is not None])
     return float(norm.full_tensor() if hasattr(norm, "full_tensor") else norm)
-
-
-def _halves(batches: Sequence[Batch], parallel: Parallel, error: RuntimeError) -> list[Batch]:
-    """Return every micro-batch as two.
-
-    Raises:
-        OutOfMemoryError: Nothing is left to halve, or other ranks wait for what this one cannot compute.
-    """
-    largest = max(batches, key=lambda batch: batch.source_BS.numel() + batch.target_BT.numel())
-    if parallel.ranks.size > 1 or len(largest.source_BS) == 1:
-        raise too_large(largest) from error
-    return [half for batch in batches for half in batch.halves()]
 
 
 def too_large(batch: Batch) -> OutOfMemoryError:
@@ -154,7 +145,7 @@ def lack_of_memory(parallel: Parallel, batch: Batch, config: TrainConfig) -> Run
     return None
 
 
-def is_out_of_memory(error: RuntimeError) -> bool:
+def is_out_of_memory(error: Exception) -> bool:
     """Whether torch could not get the memory it asked for; on the processor that is a plain RuntimeError."""
     words = ("can't allocate memory", "not enough memory")
     return isinstance(error, torch.OutOfMemoryError) or any(text in str(error) for text in words)

@@ -16,7 +16,7 @@ from dragoman.reproduce.table1 import repeat_table1
 from dragoman.reproduce.table3 import parameter_table
 from dragoman.reproduce.texts import Texts
 from dragoman.reproduce.trainings import shrunk
-from dragoman.train.run import StopRequestedError
+from dragoman.train.step import StopRequestedError
 from grammar_trees import grammar_trees
 
 pytestmark = pytest.mark.untraced

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,14 @@ from typing import Any
 import pytest
 import torch
 
-from dragoman.errors import DivergedError
+from dragoman.config import Config, TrainConfig
+from dragoman.errors import ConfigError, DivergedError, OutOfMemoryError
 from dragoman.model import Transformer
-from dragoman.run import Outcome
-from dragoman.run.session import Session
+from dragoman.model.arithmetic import count_parameters
+from dragoman.run import Outcome, training
+from dragoman.run.session import Place, Session
 from dragoman.storage.progress import Progress
-from dragoman.train import loop
+from dragoman.train import health, loop
 from dragoman.train.health import MAX_SETBACKS, MAX_SKIPPED_IN_ROW
 from dragoman.train.parallel import Parallel
 from dragoman.train.ranks import Ranks
@@ -122,26 +125,84 @@ def test_a_run_that_cannot_be_helped_ends_clearly(
     assert (tmp_path / "model/training/checkpoints/step-00000004/model.safetensors").exists()
 
 
+def limit_memory(monkeypatch: pytest.MonkeyPatch, most_pairs: int) -> list[int]:
+    """Let no micro-batch of more pairs fit; return a list that gets the sizes of those that did not."""
+    compute, failed = Parallel.loss, []
+
+    def limited(self: Parallel, batch: Any) -> Any:
+        if len(batch.source_BS) > most_pairs:
+            failed.append(len(batch.source_BS))
+            raise torch.OutOfMemoryError("out of memory")
+        return compute(self, batch)
+
+    monkeypatch.setattr(Parallel, "loss", limited)
+    return failed
+
+
 def test_a_lack_of_memory_is_remembered(
     corpus: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After the first batch that did not fit, all are cut beforehand, which is told and changes nothing."""
     whole = tiny_run(corpus, tmp_path / "whole", "model.dropout=0.0")
-    compute, largest = Parallel.loss, []
-
-    def limited(self: Parallel, batch: Any) -> Any:
-        if len(batch.source_BS) > 30:
-            largest.append(len(batch.source_BS))
-            raise torch.OutOfMemoryError("out of memory")
-        return compute(self, batch)
-
-    monkeypatch.setattr(Parallel, "loss", limited)
-    recorder = Recorder()
+    failed, recorder = limit_memory(monkeypatch, 30), Recorder()
     cut_up = tiny_run(corpus, tmp_path / "cut", "model.dropout=0.0", reporter=recorder)
 
     assert [text for text in recorder.notices if "memory did not suffice" in text]
-    assert len(largest) <= 3
+    assert len(failed) <= 3
+    assert cut_up.progress.num_cuts == len(failed)
     assert cut_up.dev_scores["loss"] == pytest.approx(whole.dev_scores["loss"], rel=1e-5)
+
+
+def test_a_lack_of_memory_outlives_a_stop(
+    corpus: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With dropout too, a run that is stopped after batches were cut ends as the one left alone."""
+    failed = limit_memory(monkeypatch, 30)
+    tiny_run(corpus, tmp_path / "whole")
+    tiny_run(corpus, tmp_path / "parts", stop=stop_after(5))
+    num_failed = len(failed)
+    tiny_run(corpus, tmp_path / "parts", resume=True)
+
+    assert remains(tmp_path / "parts") == remains(tmp_path / "whole")
+    assert len(failed) == num_failed > 0
+
+
+def test_a_single_pair_that_does_not_fit_ends_the_run(
+    corpus: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cut down to pairs, and still without room, the run ends with the length and the key that helps."""
+    limit_memory(monkeypatch, 0)
+    with pytest.raises(OutOfMemoryError, match=r"a micro-batch of 1 pairs of up to \d+ pieces") as fault:
+        tiny_run(corpus, tmp_path / "model")
+
+    assert "data.max_length" in (fault.value.hint or "")
+
+
+def test_a_run_that_learns_nothing_is_told(
+    corpus: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the loss is no better than guessing by frequency, the run says so once and goes on."""
+    monkeypatch.setattr(health, "_FEWEST_STEPS", 10)
+    recorder = Recorder()
+    outcome = tiny_run(corpus, tmp_path / "model", "train.peak_rate=1e-6", reporter=recorder)
+
+    assert outcome.reason == "max_steps"
+    assert sum(text.startswith("nothing is learned: after 10 steps") for text in recorder.notices) == 1
+
+
+@pytest.mark.parametrize(
+    ("sharded", "num_ranks", "fits"), [(True, 8, True), (False, 8, False), (True, 1, False)]
+)
+def test_shards_need_less_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sharded: bool, num_ranks: int, fits: bool
+) -> None:
+    """A model whose sixteen bytes a parameter do not fit is refused, unless several ranks share it."""
+    config = Config(train=TrainConfig(sharded=sharded))
+    monkeypatch.setattr(training, "total_memory", lambda _: 7 * count_parameters(config.model))
+    place = Place(Ranks(0, num_ranks), torch.device("cpu"), tmp_path, lambda: False)
+    refused = nullcontext() if fits else pytest.raises(ConfigError, match="Adam's moments")
+    with refused:
+        training._check_can_train(config, place)
 
 
 class TwoRanks(Ranks):

@@ -1,10 +1,12 @@
 """Where and how precisely a run computes."""
 
+import os
+
 import pytest
 import torch
 
 from dragoman.run import device
-from dragoman.run.device import choose_precision
+from dragoman.run.device import choose_precision, same_bits
 
 
 @pytest.mark.parametrize(
@@ -29,3 +31,18 @@ def test_what_is_asked_for_is_not_measured(wanted: str, monkeypatch: pytest.Monk
     monkeypatch.setattr(device, "bfloat16_gain", lambda: pytest.fail("it was measured"))
 
     assert choose_precision(wanted, torch.device("cpu")) == (wanted, "as asked")
+
+
+@pytest.mark.parametrize(
+    ("kind", "wanted", "is_set"), [("cuda", True, True), ("cuda", False, False), ("cpu", True, False)]
+)
+def test_a_gpu_is_told_to_give_the_same_bits(
+    kind: str, wanted: bool, is_set: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where it is wanted, and only meanwhile; a processor has no other way."""
+    monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG", raising=False)
+    with same_bits(torch.device(kind), wanted=wanted):
+        assert torch.are_deterministic_algorithms_enabled() == is_set
+        assert ("CUBLAS_WORKSPACE_CONFIG" in os.environ) == is_set
+
+    assert not torch.are_deterministic_algorithms_enabled()

@@ -1,6 +1,7 @@
 """Whatever the disk does, a run ends with one message and can go on, and damage is found before use."""
 
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -207,15 +208,26 @@ def test_a_damaged_older_checkpoint_is_left_out_of_the_average(
 
 
 @pytest.mark.parametrize(
-    "line", [b"{\n", b"\xff\n", b"[]\n", b'{"step": "1"}\n', b"\n", b"[" * 100_000 + b"\n"]
+    "damage",
+    [
+        *(
+            lambda _, bad=bad: bad + b"\n"
+            for bad in (b"{", b"\xff", b"[]", b'{"step": "1"}', b"", b"[" * 100_000)
+        ),
+        lambda line: line.replace(b"e", b"f", 1),
+        lambda line: re.sub(rb"\.(\d)", lambda found: b".%d" % (9 - int(found[1])), line, count=1),
+    ],
 )
 def test_a_damaged_line_of_metrics_is_cut_off(
-    corpus: list[Path], stopped: Path, tmp_path: Path, line: bytes
+    corpus: list[Path], stopped: Path, tmp_path: Path, damage: Callable[[bytes], bytes]
 ) -> None:
-    """The records from the damaged one on are dropped with a notice, and the run goes on."""
+    """The records from the damaged one on are dropped with a notice, and the run goes on.
+
+    A line is damaged too where it is still JSON, with another key or another digit.
+    """
     out = shutil.copytree(stopped, tmp_path / "model")
     lines = (out / "metrics.jsonl").read_bytes().splitlines(keepends=True)
-    (out / "metrics.jsonl").write_bytes(b"".join([*lines[:2], line, *lines[3:]]))
+    (out / "metrics.jsonl").write_bytes(b"".join([*lines[:2], damage(lines[2]), *lines[3:]]))
     recorder = Recorder()
     outcome = tiny_run(corpus, out, resume=True, reporter=recorder)
     found = (out / "metrics.jsonl").read_bytes().splitlines(keepends=True)
@@ -224,6 +236,18 @@ def test_a_damaged_line_of_metrics_is_cut_off(
     assert found[:2] == lines[:2]
     assert any("metrics.jsonl:3: the line is damaged" in notice for notice in recorder.notices)
     assert any("steps 2 to 2 have no record any more" in notice for notice in recorder.notices)
+
+
+def test_a_damaged_line_of_the_history_is_cut_off(corpus: list[Path], stopped: Path, tmp_path: Path) -> None:
+    """What the report tells of validations is known by its checksum as well."""
+    out = shutil.copytree(stopped, tmp_path / "model")
+    history = out / "training/history.jsonl"
+    history.write_bytes(history.read_bytes().replace(b'"positions"', b'"pOsitions"', 1))
+    recorder = Recorder()
+    outcome = tiny_run(corpus, out, resume=True, reporter=recorder)
+
+    assert outcome.reason == "max_steps"
+    assert any("history.jsonl:1: the line is damaged" in notice for notice in recorder.notices)
 
 
 def test_a_checkpoint_of_another_size_is_refused(corpus: list[Path], stopped: Path, tmp_path: Path) -> None:

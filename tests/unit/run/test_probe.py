@@ -3,6 +3,7 @@
 import random
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -108,6 +109,24 @@ def test_a_step_that_does_not_fit_is_a_result(
 
     assert found == Probe(0)
     assert "--set train.micro_batch_tokens=50" in probe_lines(planned(corpus, tiny_settings()), found)[0]
+
+
+def test_a_micro_batch_that_does_not_fit_is_halved(
+    corpus: EncodedCorpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Parts are cut until they fit, as training does it, and the cuts are counted."""
+    make = probing.train_step
+
+    def limited(model: Any, batches: list[Any], *rest: Any) -> Any:
+        if max(len(batch.source_BS) for batch in batches) > 4:
+            raise OutOfMemoryError("memory does not suffice")
+        return make(model, batches, *rest)
+
+    monkeypatch.setattr(probing, "train_step", limited)
+    found = probe(tiny_settings(), corpus, CPU, seconds=0.0)
+
+    assert found.num_cuts > 0
+    assert found.num_steps == 1
 
 
 def test_other_faults_are_not_hidden(corpus: EncodedCorpus, monkeypatch: pytest.MonkeyPatch) -> None:

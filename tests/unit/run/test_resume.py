@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,9 @@ import torch
 from safetensors.torch import load_file
 
 from dragoman.errors import CheckpointError, ConfigError, CorpusError, DivergedError, UsageError
-from dragoman.run import Reporter, validation
-from dragoman.train.run import StopRequestedError
+from dragoman.run import Reporter, session, validation
+from dragoman.run.session import Session
+from dragoman.train.step import StopRequestedError
 from tiny_runs import SETTINGS, Recorder, remains, stop_after, tiny_run, write_corpus
 
 pytestmark = pytest.mark.untraced  # whole runs; what they consist of is watched in tests of its own
@@ -25,6 +25,8 @@ VARIANTS = {
     "readable": ("train.fast=false", "train.select_by=loss"),
     "by chrF, one average": ("train.select_by=chrf", "train.average_checkpoints=1"),
     "moving average": ("train.moving_average=0.9", "train.average_of=best"),
+    "bfloat16": ("train.precision=bfloat16",),
+    "R-Drop": ("train.r_drop=2.0", "train.micro_batch_tokens=600"),
 }
 
 
@@ -207,19 +209,27 @@ def test_a_moving_average_changes_what_is_kept_and_not_the_training(
     assert not any(torch.equal(kept[name], tensor) for name, tensor in parameters.items())
 
 
-def test_the_mean_of_the_best_is_kept(corpus: list[Path], tmp_path: Path) -> None:
-    """With average_of=best, the checkpoints with the greatest scores are averaged, and the better is kept."""
-
-    class Stages(Recorder):
-        def stage(self, text: str) -> None:
-            self.notices.append(text)
-
+@pytest.mark.parametrize(
+    ("loss_of_mean", "chosen"),
+    [(1.0, "the average of the best 2 checkpoints"), (3.0, "step 8, the best by development loss")],
+)
+def test_the_better_of_mean_and_best_is_kept(
+    corpus: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loss_of_mean: float, chosen: str
+) -> None:
+    """The checkpoints with the greatest scores are averaged, and the mean is kept if it is no worse."""
+    losses, averaged = iter([2.5, 2.0, 2.2, loss_of_mean, 2.0]), []
+    monkeypatch.setattr(Session, "validate", lambda _: {"loss": next(losses)})
+    mean = session.average
+    monkeypatch.setattr(session, "average", lambda parts: mean(averaged.append(one) or one for one in parts))
     settings = ("train.average_of=best", "train.average_checkpoints=2", "train.select_by=loss")
-    recorder = Stages()
-    outcome = tiny_run(corpus, tmp_path / "model", *settings, reporter=recorder)
+    outcome = tiny_run(corpus, tmp_path / "model", *settings)
+    kept = load_file(tmp_path / "model" / "model.safetensors")
+    best = load_file(tmp_path / "model/training/checkpoints/step-00000008/model.safetensors")
+    expected = mean(averaged) if loss_of_mean < 2 else best
 
-    assert "averaging the best 2 checkpoints" in recorder.notices
-    assert re.fullmatch(r"the average of the best 2 checkpoints|step \d+, the best by .*", outcome.chosen)
+    assert outcome.chosen == chosen
+    assert len(averaged) == 2
+    assert all(torch.equal(kept[name], tensor) for name, tensor in expected.items())
 
 
 @pytest.mark.parametrize("limit", [4, 2])

@@ -15,7 +15,7 @@ from dragoman.text.ids import END
 from dragoman.train.loop import make_optimizer
 from dragoman.train.loss import Loss
 from dragoman.train.parallel import Parallel
-from dragoman.train.step import StepResult, train_step
+from dragoman.train.step import StepResult, StopRequestedError, train_step
 from text_samples import trained
 from tiny_models import random_ids, tiny_config, tiny_model
 
@@ -181,27 +181,39 @@ class SmallMemory(Parallel):
 
 
 @pytest.mark.parametrize("error", [NO_MEMORY, torch.OutOfMemoryError("CUDA out of memory")])
-def test_a_batch_that_does_not_fit_is_halved(error: RuntimeError) -> None:
-    """Where memory does not suffice the step is cut further, with the same result, and this is counted."""
-    model, pairs = tiny_model(), some_pairs(12)
-    (whole, expected) = gradients(model, cut(pairs, [3, 9]), CONFIG)
-    own = copy.deepcopy(model)
-    small = SmallMemory(own, 3, error)
-    result = train_step(own, cut(pairs, [3, 9]), torch.optim.SGD(own.parameters(), lr=1.0), CONFIG, small)
-    found = [
-        (before - after).detach() for before, after in zip(model.parameters(), own.parameters(), strict=True)
-    ]
+def test_a_step_that_does_not_fit_changes_nothing(error: RuntimeError) -> None:
+    """Memory that ends in the middle of a step leaves parameters and moments, and no gradient."""
+    model = tiny_model()
+    optimizer = make_optimizer(model, CONFIG)
+    train_step(model, cut(some_pairs(4), [4]), optimizer, CONFIG)
+    before = copy.deepcopy((model.state_dict(), optimizer.state_dict()))
+    with pytest.raises(OutOfMemoryError):
+        train_step(model, cut(some_pairs(12), [3, 9]), optimizer, CONFIG, SmallMemory(model, 3, error))
 
-    torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
-    assert result.loss == pytest.approx(whole.loss, rel=1e-12)
-    assert (result.num_cuts, small.computed) == (2, 1 + 2 + 7)
+    torch.testing.assert_close((model.state_dict(), optimizer.state_dict()), before, rtol=0, atol=0)
+    assert all(parameter.grad is None for parameter in model.parameters())
 
 
-def test_a_pair_that_does_not_fit_is_an_error() -> None:
-    """Where a single pair does not fit, the message tells its length and which key helps."""
+def test_a_wish_to_stop_does_not_wait_for_the_step() -> None:
+    """Between micro-batches a step is given up, and nothing has changed."""
+    model = tiny_model()
+    optimizer, parallel = make_optimizer(model, CONFIG), SmallMemory(model, 12, NO_MEMORY)
+    before = copy.deepcopy((model.state_dict(), optimizer.state_dict()))
+    with pytest.raises(StopRequestedError):
+        train_step(
+            model, cut(some_pairs(12), [4, 4, 4]), optimizer, CONFIG, parallel, lambda: parallel.computed == 2
+        )
+
+    torch.testing.assert_close((model.state_dict(), optimizer.state_dict()), before, rtol=0, atol=0)
+    assert all(parameter.grad is None for parameter in model.parameters())
+    assert parallel.computed == 2
+
+
+def test_the_message_tells_what_does_not_fit() -> None:
+    """The largest micro-batch is told by pairs and length, and which key helps."""
     model = tiny_model()
     small = SmallMemory(model, 0, NO_MEMORY)
-    with pytest.raises(OutOfMemoryError, match="1 pairs of up to 12 pieces") as fault:
+    with pytest.raises(OutOfMemoryError, match="9 pairs of up to 12 pieces") as fault:
         train_step(model, cut(some_pairs(9), [9]), torch.optim.SGD(model.parameters()), CONFIG, small)
 
     assert "train.micro_batch_tokens" in (fault.value.hint or "")
