@@ -131,9 +131,10 @@ class DecoderSearch:
 
     def _forbidden(self, phrases: tuple[str, ...]) -> Forbidden:
         """Return phrases with all that was found out about them; only the last ones are remembered."""
-        if phrases not in self._known:
-            self._known = {phrases: Forbidden.of(phrases, self._tokenizer)}
-        return self._known[phrases]
+        known = self._known  # another thread may put others in its place
+        if phrases not in known:
+            known = self._known = {phrases: Forbidden.of(phrases, self._tokenizer)}
+        return known[phrases]
 
     @torch.inference_mode()
     def _search(

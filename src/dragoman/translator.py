@@ -208,6 +208,17 @@ class Translator:
             joined.append(other_searcher)
         return cls(bundle, searcher, others=joined)
 
+    def close(self) -> None:
+        """Let go of the engines, whose memory is free once no thread searches with them any more."""
+        self._searchers = []
+        self.__dict__.pop("_decoder_search", None)
+
+    def __enter__(self) -> "Translator":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     @property
     def config(self) -> SearchConfig:
         """The model's own search settings, which ``translate`` uses unless it is given others."""
@@ -316,6 +327,8 @@ class Translator:
         self, sources: Sequence["Source"], config: SearchConfig, choice: Choice
     ) -> Iterator[tuple[int, list[Hypothesis]]]:
         """Yield the place of each source and its hypotheses."""
+        if not self._searchers:
+            raise UsageError("this translator was closed", hint="load the model again")
         limits = [len(source.ids) + 1 + config.extra_length for source in sources]
         if self.bundle.config.model.positions in ("learned", "table"):
             limits = [min(limit, self.bundle.config.model.max_positions) for limit in limits]

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from copying import Ended, Translate
+from dragoman.text import Tokenizer
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "NO_COLOR": "1", "OMP_NUM_THREADS": "1"}
 TIMEOUT_SECONDS = 60
@@ -137,12 +138,21 @@ def test_empty_segments_have_an_empty_entry(shared: Path, translate: Translate) 
 
 
 @pytest.mark.parametrize("case", ["S17-literal-block/text.txt", "S50-placeholders/text.txt"])
-def test_hard_texts_reach_the_model_whole(case: str, shared: Path, translate: Translate) -> None:
-    """What a text spells is never cut, escaped or replaced on its way in."""
+def test_hard_texts_reach_the_model_whole(
+    case: str, shared: Path, copy_model: Path, translate: Translate
+) -> None:
+    """S17, S50: what a text spells is never cut, escaped or replaced on its way in: each piece is counted."""
     ended = translate(shared / "cases" / case, "--format", "jsonl", "--beam-size", 1)
-    sources = [json.loads(line)["source"] for line in ended.lines]
+    found = [json.loads(line) for line in ended.lines]
+    sources = (shared / "cases" / case).read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    tokenizer = Tokenizer.load(copy_model / "tokenizer.model")
 
-    assert sources == (shared / "cases" / case).read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    assert [one["source"] for one in found] == sources
+    for one, source in zip(found, sources, strict=True):
+        ids = tokenizer.encode(source)
+
+        assert tokenizer.decode(ids) == source
+        assert one["num_source_pieces"] == len(ids) + 1
 
 
 def test_markup_words_lengthen_the_source(translate: Translate) -> None:
@@ -168,12 +178,15 @@ def test_blank_lines_change_no_other(shared: Path, translate: Translate) -> None
 
 
 def test_over_long_line_is_told_and_disturbs_no_other(shared: Path, translate: Translate) -> None:
-    """A line longer than the model reads is translated in parts, with one warning of number and lengths."""
+    """S08: a line longer than the model reads is translated in parts, with a warning of number and lengths."""
     file = shared / "cases" / "S08-long-line-in-the-middle" / "src.txt"
     ended = translate(file)
-    alone = [translate(text=line).lines[0] for line in file.read_bytes().split(b"\n")[:2]]
+    sources = file.read_bytes().removesuffix(b"\n").split(b"\n")
+    alone = [translate(text=line).lines[0] for line in (*sources[:2], *sources[3:])]
 
-    assert (ended.code, len(ended.lines), ended.lines[:2]) == (0, 5, alone)
+    assert (ended.code, len(ended.lines)) == (0, 5)
+    assert [*ended.lines[:2], *ended.lines[3:]] == alone
+    assert ended.lines[2]
     assert ended.said == (
         "warning: line 3 has 30,001 pieces, more than the 64 the model reads at once; "
         "it is translated in 500 parts\n"

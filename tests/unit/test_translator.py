@@ -1,14 +1,17 @@
 """Text in, text out."""
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 import torch
 
 from dragoman.bundle import Bundle
+from dragoman.choice import Choice
 from dragoman.config import Config, DataConfig, SearchConfig
 from dragoman.data import collate
+from dragoman.engine import Engine, is_there
 from dragoman.errors import UsageError
 from dragoman.model_search import choose_device
 from dragoman.text import Tokenizer
@@ -16,6 +19,7 @@ from dragoman.text.ids import END
 from dragoman.train.loss import loss_sums
 from dragoman.translator import Translator
 from text_samples import sentences, trained
+from tiny_engines import weights
 from tiny_models import tiny_model
 
 TEXTS = [*sentences(7, seed=3), "", "The boats.", " ", "Winter"]
@@ -175,3 +179,26 @@ def test_unknown_devices_are_refused(name: str) -> None:
     """A device that is not there is named with what there may be."""
     with pytest.raises(UsageError, match=r"--device"):
         choose_device(name)
+
+
+@pytest.mark.parametrize(
+    "native", [False, pytest.param(True, marks=pytest.mark.skipif(not is_there(), reason="no engine"))]
+)
+def test_threads_may_share_a_translator(tokenizer: Tokenizer, native: bool) -> None:
+    """What a thread translates does not depend on what others forbid, or how long their texts are."""
+    model = tiny_model(vocabulary_size=tokenizer.vocabulary_size, dtype=torch.float32)
+    config = Config(model=model.config, search=SearchConfig(beam_size=2, extra_length=3))
+    engine = Engine.of_weights(model.config, weights(model), "float32", tokenizer.impossible)
+    with Translator(Bundle(config, tokenizer, model), engine if native else None) as translator:
+        tasks = [
+            (TEXTS[i:] * (1 + i), Choice(forbidden=(phrase,)))
+            for i, phrase in enumerate(("a", "e", "s", "th"))
+        ]
+        alone = [[one.text for one in translator.translate(texts, choice=choice)] for texts, choice in tasks]
+        with ThreadPoolExecutor(4) as pool:
+            found = pool.map(lambda task: translator.translate(task[0], choice=task[1]), tasks * 3)
+            together = [[one.text for one in one_task] for one_task in found]
+
+    assert together == alone * 3
+    with pytest.raises(UsageError, match="was closed"):
+        translator.translate(TEXTS)

@@ -218,9 +218,10 @@ class Engine:
 
     def positions_up_to(self, count: int) -> packing.Positions:
         """Return positions up to ``count``; those that another thread computes with stay as they are."""
-        if len(self._positions.target_TD) < count:
-            self._positions = packing.positions(max(count, 256), self.config, self._tables)
-        return self._positions
+        positions = self._positions  # another thread may put others in their place
+        if len(positions.target_TD) < count:
+            positions = self._positions = packing.positions(max(count, 256), self.config, self._tables)
+        return positions
 
 
 def native(positions: packing.Positions) -> Positions:

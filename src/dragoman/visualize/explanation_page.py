@@ -9,7 +9,10 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from dragoman.visualize.explanation import NAMES, Explanation, Kind, shown
+import numpy as np
+import numpy.typing as npt
+
+from dragoman.visualize.explanation import NAMES, Explanation, Kind, Weights, shown
 from dragoman.visualize.page import asset, html_page
 
 
@@ -72,7 +75,7 @@ def _data(explanation: Explanation) -> dict[str, Any]:
                 "name": name,
                 "rows": [*map(shown, explanation.rows(kind))],
                 "columns": [*map(shown, explanation.columns(kind))],
-                "weights": (explanation.weights(kind) * 1_000).round().astype(int).tolist(),
+                "weights": thousandths(explanation.weights(kind)).tolist(),
             }
             for kind, name in NAMES.items()
         },
@@ -85,6 +88,22 @@ def _data(explanation: Explanation) -> dict[str, Any]:
         ],
         "beam": [(shown(node.piece), *node[1:]) for node in explanation.beam],
     }
+
+
+def thousandths(weights: Weights) -> npt.NDArray[np.int_]:
+    """Return weights in whole thousandths, rounded so that each row has the sum that it had.
+
+    Those with the largest remainders are rounded up, as many as the sum needs.
+
+    Args:
+        weights: Of any shape; a row is the last axis, and its sum a multiple of a thousandth.
+    """
+    exact = weights * 1_000
+    whole = np.floor(exact).astype(int)
+    num_up = np.rint(exact.sum(axis=-1, keepdims=True)).astype(int) - whole.sum(axis=-1, keepdims=True)
+    order = np.argsort(whole - exact, axis=-1, kind="stable").argsort(axis=-1, kind="stable")
+    rounded: npt.NDArray[np.int_] = whole + (order < num_up)
+    return rounded
 
 
 def _embedded(data: dict[str, Any]) -> str:

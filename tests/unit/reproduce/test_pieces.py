@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,10 @@ from dragoman.reproduce.record import read_record, write_record
 from dragoman.reproduce.table1 import repeat_table1
 from dragoman.reproduce.table3 import parameter_table
 from dragoman.reproduce.texts import Texts
-from dragoman.reproduce.trainings import shrunk
+from dragoman.reproduce.trainings import Training, predicted_cost, shrunk
 from dragoman.train.step import StopRequestedError
 from grammar_trees import grammar_trees
+from tiny_runs import SETTINGS, write_corpus
 
 pytestmark = pytest.mark.untraced
 
@@ -240,22 +242,67 @@ def test_a_training_that_fails_ends_those_beside_it(tmp_path: Path) -> None:
         reproduce(request("table2", tmp_path, jobs=2, settings=settings))
 
 
-def test_table_4_parses_the_test_part(tmp_path: Path) -> None:
-    """The baseline and our row stand behind the paper's; every output is a tree."""
+def test_the_cost_is_told_beforehand(tmp_path: Path) -> None:
+    """Some steps of the first training are measured; one of twice the steps takes twice as much."""
+    texts = write_corpus(tmp_path)
+
+    def cost(*max_steps: int) -> list[float]:
+        trainings = [
+            Training(
+                name=str(steps),
+                folder=tmp_path / f"of-{steps}",
+                corpus=texts,
+                dev=texts,
+                recipe="tiny",
+                settings=[*SETTINGS, "data.test_pairs=0", f"train.max_steps={steps}"],
+            )
+            for steps in max_steps
+        ]
+        words = predicted_cost(trainings, jobs=1)
+        found = re.search(r"about ([\d.]+) hours, (\S+) operations; as the paper prices it (\S+)$", words)
+        assert found is not None, words
+        return [float(number) for number in found.groups()]
+
+    _, one, price = cost(4_000)
+    _, both, _ = cost(4_000, 8_000)
+
+    assert both == pytest.approx(3 * one, rel=0.05)
+    assert price > 0
+    assert not (tmp_path / "of-4000").exists()
+
+
+@pytest.fixture
+def treebank(tmp_path: Path) -> dict[str, list[Path]]:
+    """Three parts of a treebank, each in a file."""
     trees = grammar_trees(120, 1, depth=1)
-    parts = {"corpus": trees[:80], "dev": trees[80:100], "test": trees[100:]}
     paths = {}
-    for name, part in parts.items():
+    for name, part in {"corpus": trees[:80], "dev": trees[80:100], "test": trees[100:]}.items():
         path = tmp_path / f"{name}.mrg"
         path.write_text("".join(f"{tree}\n" for tree in part), encoding="utf-8")
         paths[name] = [path]
-    piece, _ = reproduce(request("table4", tmp_path / "out", **paths))
+    return paths
+
+
+def test_table_4_parses_the_test_part(tmp_path: Path, treebank: dict[str, list[Path]]) -> None:
+    """The baseline and our row stand behind the paper's; every output is a tree."""
+    piece, _ = reproduce(request("table4", tmp_path / "out", **treebank))
     *_, baseline, ours = piece.tables[0].rows
 
     assert len(piece.tables[0].rows) == 14
     assert float(baseline[3]) > 0  # type: ignore[arg-type]
     assert ours[0] == "this program"
     assert "100.0 % of the outputs are trees" in piece.findings[0].measured
+
+
+def test_table_4_has_a_row_with_trees_of_a_machine(tmp_path: Path, treebank: dict[str, list[Path]]) -> None:
+    """With --silver both settings are trained and compared; tags that are wrong break no tree."""
+    silver = {"silver": treebank["dev"], "settings": ["data.keep_tags=true"]}
+    piece, _ = reproduce(request("table4", tmp_path / "out", **treebank, **silver))
+
+    assert [row[1] for row in piece.tables[0].rows[-2:]] == ["treebank", "semi-supervised"]
+    assert all("100.0 % of the outputs are trees" in one.measured for one in piece.findings[:2])
+    assert any("(" in one.measured and "that EVALB leaves out" in one.measured for one in piece.findings[:2])
+    assert piece.findings[2].claim.startswith("machine-made trees")
 
 
 def test_table_4_without_a_treebank_says_what_it_needs(tmp_path: Path) -> None:

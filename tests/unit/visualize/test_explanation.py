@@ -10,7 +10,7 @@ import pytest
 from dragoman.errors import UsageError
 from dragoman.visualize.attention_figure import View, attention_png, attention_svg
 from dragoman.visualize.explanation import align_words, far_reaching, shown, words_in, words_of
-from dragoman.visualize.explanation_page import explanation_json, explanation_page
+from dragoman.visualize.explanation_page import explanation_json, explanation_page, thousandths
 from explanations import made, uniform
 
 SOURCE = ("▁the", "▁sea", "gull", "▁fli", "es", "</s>")
@@ -145,3 +145,16 @@ def test_a_png_is_a_picture_of_the_same_size() -> None:
 
     assert found.startswith(b"\x89PNG")
     assert f'width="{width}"' in attention_svg(explanation, view)
+
+
+@pytest.mark.parametrize("num_columns", [1, 3, 16, 600])
+def test_the_rows_of_a_page_have_the_sum_one(num_columns: int) -> None:
+    """S61: weights in thousandths are each near their own, and together exactly a thousand."""
+    drawn = np.random.default_rng(num_columns).exponential(size=(2, 3, 5, num_columns))
+    weights = (drawn / drawn.sum(axis=-1, keepdims=True)).astype(np.float32)
+    equal = np.full((1, 1, 2, num_columns), 1 / num_columns, dtype=np.float32)
+    for exact in (weights, equal):
+        rounded = thousandths(exact)
+
+        assert (rounded.sum(axis=-1) == 1_000).all()
+        assert np.abs(rounded - exact * 1_000).max() < 1
