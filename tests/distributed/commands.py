@@ -77,13 +77,18 @@ def ended(
 
 def ranks_of(process: Process) -> dict[int, int]:
     """Return the processes of the ranks that a launcher has started, by rank."""
+    return ranks_with("DRAGOMAN_LAUNCHER", str(process.pid))
+
+
+def ranks_with(name: str, value: str) -> dict[int, int]:
+    """Return the processes that have a rank and this variable, by rank."""
     found = {}
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             variables = dict(
                 entry.split("=", 1) for entry in (folder / "environ").read_text().split("\0") if "=" in entry
             )
-            if variables.get("DRAGOMAN_LAUNCHER") == str(process.pid):
+            if variables.get(name) == value and "RANK" in variables:
                 found[int(variables["RANK"])] = int(folder.name)
     return found
 

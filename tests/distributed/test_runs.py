@@ -4,7 +4,8 @@ import ipaddress
 import os
 import re
 import signal
-from contextlib import suppress
+import socket
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,13 @@ import pytest
 from distributed.commands import (
     ENDLESS,
     EXACT,
+    Process,
     ended,
     has_made_steps,
+    is_running,
     losses,
     ranks_of,
+    ranks_with,
     started,
     steps,
     wait_until,
@@ -227,15 +231,56 @@ def test_four_ranks_and_torchrun_train_the_same_model(
     """Four ranks, and two that torchrun has started, have the losses of one process to 1e-5."""
     four, two = tmp_path / "four", tmp_path / "two"
     ended(words(corpus, four, "--ranks", "4", settings=EXACT))
-    python, *module = words(corpus, two, settings=EXACT)
-    code, _, said = ended(
-        [python, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", *module],
-        TMPDIR=str(tmp_path),
-    )
+    command = torchrun(words(corpus, two, settings=EXACT), "--standalone", "--nproc-per-node", "2")
+    code, _, said = ended(command, TMPDIR=str(tmp_path))
 
     assert code == 0, said
     assert_same_losses(four, alone)
     assert_same_losses(two, alone)
+
+
+def torchrun(command: list[str], *options: str) -> list[str]:
+    """Return a command that starts ``dragoman train`` by torchrun."""
+    python, *module = command
+    return [python, "-m", "torch.distributed.run", *options, *module]
+
+
+@pytest.mark.full
+def test_two_machines_train_the_same_model(corpus: list[Path], alone: Path, tmp_path: Path) -> None:
+    """Two torchruns of one rank each, which meet by address, have the losses of one process to 1e-5."""
+    out = tmp_path / "model"
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        meeting = ("--master-addr", "127.0.0.1", "--master-port", str(free.getsockname()[1]))
+
+    def machine(number: int) -> AbstractContextManager[Process]:
+        place = ("--nnodes", "2", "--node-rank", str(number), "--nproc-per-node", "1")
+        command = torchrun(words(corpus, out, settings=EXACT), *place, *meeting)
+        return started(command, TMPDIR=str(tmp_path), GLOO_SOCKET_IFNAME="lo")
+
+    with machine(0) as first, machine(1) as second:
+        _, said = first.communicate(timeout=120)
+        second.communicate(timeout=30)
+
+    assert (first.returncode, second.returncode) == (0, 0), said
+    assert_same_losses(out, alone)
+
+
+@pytest.mark.full
+@needs_proc
+def test_a_dead_rank_of_torchrun_ends_the_others(corpus: list[Path], tmp_path: Path) -> None:
+    """Killed, a rank takes all of torchrun with it within 60 seconds, and the run can go on."""
+    out = tmp_path / "model"
+    command = torchrun(words(corpus, out, settings=ENDLESS), "--standalone", "--nproc-per-node", "2")
+    with started(command, TMPDIR=str(tmp_path), OF_THIS_TEST=str(tmp_path)) as process:
+        wait_until(has_made_steps(out, process))
+        ranks = ranks_with("OF_THIS_TEST", str(tmp_path))
+        os.kill(ranks[1], signal.SIGKILL)
+        process.communicate(timeout=60)
+
+    assert process.returncode != 0
+    assert not any(map(is_running, ranks.values()))
+    assert ended(words(corpus, out, "--resume", settings=["train.max_steps=130"]))[0] == 0
 
 
 @pytest.mark.full

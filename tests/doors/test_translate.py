@@ -178,7 +178,7 @@ def test_blank_lines_change_no_other(shared: Path, translate: Translate) -> None
 
 
 def test_over_long_line_is_told_and_disturbs_no_other(shared: Path, translate: Translate) -> None:
-    """S08: a line longer than the model reads is translated in parts, with a warning of number and lengths."""
+    """S08: a line longer than the model reads is translated in parts, and a warning tells its lengths."""
     file = shared / "cases" / "S08-long-line-in-the-middle" / "src.txt"
     ended = translate(file)
     sources = file.read_bytes().removesuffix(b"\n").split(b"\n")

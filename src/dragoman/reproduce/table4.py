@@ -96,7 +96,8 @@ def _piece(request: Request, found: dict[str, Trained], scores: dict[str, Parsin
                 "the Transformer generalizes to constituency parsing with few changes (§6.3)",
                 f"{name}: F1 {total.f1:.2f} on {treebank}{also}, exact match {total.exact_match:.2f} %, "
                 f"{one.well_formed:.1f} % of the outputs are trees over their words; "
-                f"{found[name].minutes:.0f} minutes of training. The paper's 91.3 and 92.7 are of another treebank",
+                f"{found[name].minutes:.0f} minutes of training. "
+                "The paper's 91.3 and 92.7 are of another treebank",
                 None if one.well_formed == 100.0 else False,
             )
         )
