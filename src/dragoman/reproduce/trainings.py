@@ -5,8 +5,9 @@ import signal
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from multiprocessing import get_context
+from multiprocessing.queues import SimpleQueue
 from multiprocessing.synchronize import Event
 from pathlib import Path
 
@@ -86,16 +87,18 @@ def train_all(trainings: Sequence[Training], request: Request) -> dict[str, Trai
 
 
 def _side_by_side(waiting: Sequence[Training], request: Request, num_all: int) -> dict[str, Trained]:
-    """Make trainings in processes of their own.
+    """Make trainings in processes of their own; several GPUs are dealt out among them.
 
     Raises:
         StopRequestedError: A stop was requested; all is saved.
     """
     threads = max(1, torch.get_num_threads() // request.jobs)
     context = get_context("spawn")
-    stop = context.Event()
+    stop, devices = context.Event(), context.SimpleQueue()
+    for name in _devices(request.jobs):
+        devices.put(name)
     found: dict[str, Trained] = {}
-    with ProcessPoolExecutor(request.jobs, context, _begin, (stop, threads)) as pool:
+    with ProcessPoolExecutor(request.jobs, context, _begin, (stop, devices, threads)) as pool:
         running: dict[Future[Trained], str] = {
             pool.submit(_in_process, training): training.name for training in waiting
         }
@@ -118,6 +121,7 @@ def run_training(
     training: Training,
     reporter: Reporter | None = None,
     stop_requested: Callable[[], bool] = lambda: False,
+    device: str = "auto",
 ) -> Trained:
     """Train, or go on where an earlier call was stopped, and keep the result.
 
@@ -129,7 +133,7 @@ def run_training(
     outcome = train(
         training.corpus,
         training.folder,
-        _options(training),
+        replace(_options(training), device=device),
         reporter=reporter,
         stop_requested=stop_requested,
     )
@@ -183,9 +187,12 @@ def predicted_cost(trainings: Sequence[Training], jobs: int) -> str:
     steps = plan.num_steps - plan.num_steps_done
     seconds = steps * probe.seconds_per_step + plan.num_validations * probe.seconds_per_validation
     operations = share * plan.num_steps * plan.step_flops
-    together = " one after the other" if jobs == 1 else f", {jobs} at a time on the same device"
+    num_devices = min(len(set(_devices(jobs))), len(trainings))
+    devices = "the same device" if num_devices == 1 else f"{num_devices} GPUs"
+    together = " one after the other" if jobs == 1 else f", {jobs} at a time on {devices}"
+    hours = share * seconds / 3600 / num_devices
     return (
-        f"{len(trainings)} trainings{together}: about {share * seconds / 3600:.1f} hours, {operations:.1e} "
+        f"{len(trainings)} trainings{together}: about {hours:.1f} hours, {operations:.1e} "
         f"operations; as the paper prices it {share * seconds * probe.sustained_flops:.1e}"
     )
 
@@ -198,22 +205,30 @@ def _flops(training: Training) -> float:
     return forward_flops(config.model, 1, 30, 30) * config.train.batch_tokens * config.train.max_steps
 
 
+def _devices(jobs: int) -> list[str]:
+    """Return where each of so many processes trains: on the GPUs in turn, if there are several."""
+    num_gpus = torch.cuda.device_count()
+    return [f"cuda:{i % num_gpus}" if num_gpus > 1 else "auto" for i in range(jobs)]
+
+
 class _Process:
     """What a process of its own knows besides its training."""
 
     stop_requested: Callable[[], bool]
     """Whether all are to stop."""
+    device: str
+    """Where it trains."""
 
 
-def _begin(stop: Event, threads: int) -> None:
+def _begin(stop: Event, devices: "SimpleQueue[str]", threads: int) -> None:
     """Prepare a process for trainings: a Ctrl-C of the terminal is the parent's, who says when to stop."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch.set_num_threads(threads)
-    _Process.stop_requested = stop.is_set
+    _Process.stop_requested, _Process.device = stop.is_set, devices.get()
 
 
 def _in_process(training: Training) -> Trained:
-    return run_training(training, stop_requested=_Process.stop_requested)
+    return run_training(training, stop_requested=_Process.stop_requested, device=_Process.device)
 
 
 def _known(training: Training) -> Trained | None:

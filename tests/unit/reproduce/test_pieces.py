@@ -3,10 +3,12 @@
 import csv
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from dragoman.errors import ConfigError, DivergedError, MissingDependencyError, UsageError
 from dragoman.reproduce import Finding, Piece, Request, Table, reproduce
@@ -16,7 +18,7 @@ from dragoman.reproduce.record import read_record, write_record
 from dragoman.reproduce.table1 import repeat_table1
 from dragoman.reproduce.table3 import parameter_table
 from dragoman.reproduce.texts import Texts
-from dragoman.reproduce.trainings import Training, predicted_cost, shrunk
+from dragoman.reproduce.trainings import Training, _devices, predicted_cost, shrunk
 from dragoman.train.step import StopRequestedError
 from grammar_trees import grammar_trees
 from tiny_runs import SETTINGS, write_corpus
@@ -218,21 +220,30 @@ def test_table_3_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
 def test_trainings_side_by_side_stop_and_go_on(tmp_path: Path) -> None:
     """A stop reaches the processes, which save; the same request goes on, one by one as well."""
     told: list[str] = []
-    settings = ["train.max_steps=2000", "train.validation_interval_steps=2000"]
-    asked = request(
-        "table2",
-        tmp_path,
-        jobs=2,
-        settings=settings,
-        told=told.append,
-        stop_requested=lambda: any(tmp_path.rglob("metrics.jsonl")),
-    )
+    settings = ["train.max_steps=600", "train.validation_interval_steps=600"]
+    asked = request("table2", tmp_path, jobs=2, settings=settings, told=told.append)
     with pytest.raises(StopRequestedError):
-        reproduce(asked)
+        reproduce(replace(asked, stop_requested=lambda: any(tmp_path.rglob("metrics.jsonl"))))
 
     assert not any("finished" in text for text in told)
     assert list(tmp_path.rglob("trained.json")) == []
     assert list(tmp_path.rglob("step-*")) != []
+
+    piece, _ = reproduce(asked)
+
+    assert sum("of 2 trainings are finished" in text for text in told) == 2
+    assert len(piece.tables[0].rows) > len(TABLE2)
+    assert len(list(tmp_path.rglob("trained.json"))) == 2
+
+
+def test_gpus_are_dealt_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trainings side by side take the GPUs in turn; a single one, and the processor, are shared."""
+    found = {}
+    for num_gpus in (0, 1, 2):
+        monkeypatch.setattr(torch.cuda, "device_count", lambda num_gpus=num_gpus: num_gpus)
+        found[num_gpus] = _devices(3)
+
+    assert found == {0: ["auto"] * 3, 1: ["auto"] * 3, 2: ["cuda:0", "cuda:1", "cuda:0"]}
 
 
 def test_a_training_that_fails_ends_those_beside_it(tmp_path: Path) -> None:
