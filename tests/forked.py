@@ -44,9 +44,10 @@ class Forked:
 
 
 def _run(words: Sequence[str], log: Path) -> None:
+    os.setsid()
+
     from dragoman.cli import main
 
-    os.setsid()
     descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     for number in (1, 2):
         os.dup2(descriptor, number)

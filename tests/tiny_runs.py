@@ -35,7 +35,7 @@ SETTINGS = (
 DEMO_SETTINGS = (
     *(f"model.{key}" for key in ("vocabulary_size=320", "num_encoder_layers=1", "num_decoder_layers=1")),
     *(f"model.{key}" for key in ("d_model=16", "d_ff=16", "num_heads=2", "d_k=8", "d_v=8")),
-    *(f"train.{key}" for key in ("max_steps=6", "warmup_steps=2", "cooldown_share=0.2")),
+    *(f"train.{key}" for key in ("max_steps=6", "warmup_steps=2", "cooldown_share=0.2", "precision=float32")),
     *("train.validation_interval_steps=3", "search.beam_size=1", "search.extra_length=1"),
 )
 """Settings of a demo that takes a second and learns nothing."""

@@ -327,16 +327,17 @@ class Translator:
         self, sources: Sequence["Source"], config: SearchConfig, choice: Choice
     ) -> Iterator[tuple[int, list[Hypothesis]]]:
         """Yield the place of each source and its hypotheses."""
-        if not self._searchers:
-            raise UsageError("this translator was closed", hint="load the model again")
+        searchers = self._searchers  # close() may put none in their place
+        if not searchers:
+            raise ValueError("this translator was closed; load the model again")
         limits = [len(source.ids) + 1 + config.extra_length for source in sources]
         if self.bundle.config.model.positions in ("learned", "table"):
             limits = [min(limit, self.bundle.config.model.max_positions) for limit in limits]
         whole = [[*source.ids, END] for source in sources]
         if choice.least_risk and choice.sampling is None:
             config = replace(config, n_best=config.beam_size)
-        if choice.is_plain and len(self._searchers) == 1 and not any(source.prefix for source in sources):
-            return self._searchers[0].search_each(whole, limits, config, before_batch=self._before_batch)
+        if choice.is_plain and len(searchers) == 1 and not any(source.prefix for source in sources):
+            return searchers[0].search_each(whole, limits, config, before_batch=self._before_batch)
         from dragoman.decoder_search import Task
 
         tasks = [

@@ -70,6 +70,19 @@ def test_two_ranks_train_the_same_model(alone: Path, together: tuple[Path, str])
     assert names(out) == names(alone)
 
 
+def test_ranks_accumulate_and_stop_within_a_step(corpus: list[Path], alone: Path, tmp_path: Path) -> None:
+    """With several micro-batches each, two ranks that are stopped and resumed have the same losses."""
+    out, settings = tmp_path / "model", [*EXACT, "train.micro_batch_tokens=150"]
+    with started(words(corpus, out, "--ranks", "2", settings=settings)) as process:
+        wait_until(has_made_steps(out, process))
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+    code, _, said = ended(words(corpus, out, "--ranks", "2", "--resume"))
+
+    assert (process.returncode, code) == (143, 0), said
+    assert_same_losses(out, alone)
+
+
 def test_only_rank_0_speaks(together: tuple[Path, str]) -> None:
     """Nothing is said twice, and nobody warns."""
     _, said = together
@@ -273,10 +286,14 @@ def test_a_dead_rank_of_torchrun_ends_the_others(corpus: list[Path], tmp_path: P
     out = tmp_path / "model"
     command = torchrun(words(corpus, out, settings=ENDLESS), "--standalone", "--nproc-per-node", "2")
     with started(command, TMPDIR=str(tmp_path), OF_THIS_TEST=str(tmp_path)) as process:
-        wait_until(has_made_steps(out, process))
-        ranks = ranks_with("OF_THIS_TEST", str(tmp_path))
-        os.kill(ranks[1], signal.SIGKILL)
-        process.communicate(timeout=60)
+        try:
+            wait_until(has_made_steps(out, process))
+            ranks = ranks_with("OF_THIS_TEST", str(tmp_path))
+            os.kill(ranks[1], signal.SIGKILL)
+            process.communicate(timeout=60)
+        finally:
+            for pid in ranks_with("OF_THIS_TEST", str(tmp_path)).values():
+                os.kill(pid, signal.SIGKILL)
 
     assert process.returncode != 0
     assert not any(map(is_running, ranks.values()))

@@ -94,7 +94,9 @@ def kill_until_the_end(
         try:
             _, errors = process.communicate(timeout=wait)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
+            for kill in (os.killpg, os.kill):  # at first it is not yet in a group of its own
+                with suppress(ProcessLookupError):
+                    kill(process.pid, signal.SIGKILL)
             process.communicate()
             num_kills += 1
         else:
@@ -123,7 +125,7 @@ def test_a_run_that_is_killed_at_any_moment_ends_the_same(corpus: list[Path], tm
     _, errors = undisturbed.communicate()
     whole = time.monotonic() - began
     draw = random.Random(1)
-    waits = iter([draw.uniform(0.6, 0.9) * whole for _ in range(3)])
+    waits = iter([draw.uniform(0.4, 0.7) * whole for _ in range(3)])
     out = tmp_path / "model"
     num_kills = kill_until_the_end(lambda: start(corpus, out, *settings), out, waits)
 

@@ -1,6 +1,7 @@
 """Text in, text out."""
 
 import math
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -188,17 +189,27 @@ def test_threads_may_share_a_translator(tokenizer: Tokenizer, native: bool) -> N
     """What a thread translates does not depend on what others forbid, or how long their texts are."""
     model = tiny_model(vocabulary_size=tokenizer.vocabulary_size, dtype=torch.float32)
     config = Config(model=model.config, search=SearchConfig(beam_size=2, extra_length=3))
-    engine = Engine.of_weights(model.config, weights(model), "float32", tokenizer.impossible)
-    with Translator(Bundle(config, tokenizer, model), engine if native else None) as translator:
-        tasks = [
-            (TEXTS[i:] * (1 + i), Choice(forbidden=(phrase,)))
-            for i, phrase in enumerate(("a", "e", "s", "th"))
-        ]
-        alone = [[one.text for one in translator.translate(texts, choice=choice)] for texts, choice in tasks]
-        with ThreadPoolExecutor(4) as pool:
-            found = pool.map(lambda task: translator.translate(task[0], choice=task[1]), tasks * 3)
-            together = [[one.text for one in one_task] for one_task in found]
+    engine = (
+        Engine.of_weights(model.config, weights(model), "float32", tokenizer.impossible) if native else None
+    )
+    translator = Translator(Bundle(config, tokenizer, model), engine)
+    tasks = [
+        (TEXTS[i:] * (1 + i), Choice(forbidden=(phrase,))) for i, phrase in enumerate(("a", "e", "s", "th"))
+    ]
+    alone = [[one.text for one in translator.translate(texts, choice=choice)] for texts, choice in tasks]
+    with ThreadPoolExecutor(4) as pool:
+        found = pool.map(lambda task: translator.translate(task[0], choice=task[1]), tasks * 3)
+        together = [[one.text for one in one_task] for one_task in found]
 
     assert together == alone * 3
-    with pytest.raises(UsageError, match="was closed"):
+
+
+def test_a_closed_translator_lets_go_of_its_engine(tokenizer: Tokenizer) -> None:
+    """Left by ``with``, it holds no searcher any more, and says so when it is asked."""
+    with made(tokenizer) as translator:
+        searcher = weakref.ref(translator._searchers[0])
+        translator.translate(TEXTS[:1])
+
+    assert searcher() is None
+    with pytest.raises(ValueError, match="was closed"):
         translator.translate(TEXTS)

@@ -10,7 +10,7 @@ from dragoman.train.step import StopRequestedError
 
 
 class StoppableReporter(TerminalReporter):
-    """Shows a run, and lets signals wait for the end of a step while the loop goes on.
+    """Shows a run, and lets signals wait for the end of a micro-batch while the loop goes on.
 
     Args:
         signals: Told when the loop begins and ends; where they are quiet, nothing is shown.
@@ -22,7 +22,7 @@ class StoppableReporter(TerminalReporter):
         self._signals = signals
 
     def training_started(self, progress: Progress, num_steps: int) -> None:
-        """From here somebody asks for a wish to stop after each step."""
+        """From here somebody asks for a wish to stop."""
         self._signals.graceful = True
         super().training_started(progress, num_steps)
 

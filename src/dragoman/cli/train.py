@@ -155,7 +155,7 @@ def _train(corpus: tuple[Path, ...], out: Path, options: "TrainOptions", signals
 
 
 def _stop(signals: StopSignals) -> Callable[[], bool]:
-    """Return what is asked after each step: a signal, or a launcher that is gone, ends the run."""
+    """Return what is asked again and again: a signal, or a launcher that is gone, ends the run."""
     launcher = os.environ.get(LAUNCHER)
     return lambda: signals.requested() or (launcher is not None and str(os.getppid()) != launcher)
 

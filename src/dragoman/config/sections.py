@@ -232,12 +232,12 @@ class TrainConfig:
     def bytes_on_a_rank(self, num_ranks: int) -> float:
         """Memory of a parameter on one of so many ranks.
 
-        With shards it is a share, and the parameter alone once more: each rank begins with all of them, and
-        the first one validates with all of them.
+        With shards it is a share, and the parameter alone once more on the first rank, which validates with
+        all of them; it begins with all of them twice.
         """
         if num_ranks == 1 or not self.sharded:
             return self.bytes_per_parameter
-        return self.bytes_per_parameter / num_ranks + 4
+        return max(8, self.bytes_per_parameter / num_ranks + 4)
 
     @property
     def positions_at_once(self) -> int:

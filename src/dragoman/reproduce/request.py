@@ -49,7 +49,7 @@ class Request:
     reporter: Reporter = field(default_factory=Reporter)
     """Hears how each training goes, unless several go on at a time."""
     stop_requested: Callable[[], bool] = lambda: False
-    """Asked after each step of a training; True saves and ends all."""
+    """Asked again and again in a training; True saves and ends all."""
 
     def asked(self) -> dict[str, Any]:
         """Return all that the result depends on, as plain values.

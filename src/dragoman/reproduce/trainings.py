@@ -16,9 +16,11 @@ import torch
 from dragoman.config import AUTO, read_config
 from dragoman.errors import ConfigError
 from dragoman.model.arithmetic import forward_flops
+from dragoman.model_search import choose_device
 from dragoman.reproduce.request import Request
 from dragoman.run import Reporter, TrainOptions, train
-from dragoman.run.folder import FINISHED
+from dragoman.run.device import choose_precision
+from dragoman.run.folder import FINISHED, stored_config
 from dragoman.run.reporter import Plan, Probe
 from dragoman.storage.durable import replace_durably
 from dragoman.train.step import StopRequestedError
@@ -97,6 +99,12 @@ def _side_by_side(waiting: Sequence[Training], request: Request, num_all: int) -
     stop, devices = context.Event(), context.SimpleQueue()
     for name in _devices(request.jobs):
         devices.put(name)
+    device = choose_device("auto")
+    precision = f"train.precision={choose_precision('auto', device)[0]}"  # measured while nothing else runs
+    waiting = [
+        replace(one, settings=[precision, *one.settings]) if stored_config(one.folder) is None else one
+        for one in waiting
+    ]
     found: dict[str, Trained] = {}
     with ProcessPoolExecutor(request.jobs, context, _begin, (stop, devices, threads)) as pool:
         running: dict[Future[Trained], str] = {

@@ -98,7 +98,7 @@ def run_demo(
         out: The demo's folder: new, empty, or that of an earlier demo of the same corpus.
         options: What the demo is made of.
         reporter: Hears what happens.
-        stop_requested: Asked after each step; True saves and ends the run, which can then be resumed.
+        stop_requested: Asked again and again; True saves and ends the run, which can then be resumed.
 
     Returns:
         The result, or None if a stop was requested before training ended.

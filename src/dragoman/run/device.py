@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Literal
+from typing import Literal, cast
 
 import torch
 
@@ -23,18 +23,24 @@ def choose_precision(wanted: str, device: torch.device) -> tuple[Precision, str]
     of it faster than of float32, which is measured: some processors have the instructions and are slower
     with them. Weights, moments and loss are float32 in either case.
     """
-    if wanted == "bfloat16":
-        return "bfloat16", "as asked"
-    if wanted == "float32":
-        return "float32", "as asked"
+    if wanted in ("bfloat16", "float32"):
+        return cast("Precision", wanted), "as asked"
+    what = "GPU" if device.type == "cuda" else "processor"
+    if not _has_bfloat16(device):
+        return "float32", f"this {what} has no instructions for bfloat16"
     if device.type == "cuda":
-        if torch.cuda.get_device_capability(device) >= (8, 0):
-            return "bfloat16", "this GPU has instructions for it"
-        return "float32", "this GPU has no instructions for bfloat16"
+        return "bfloat16", "this GPU has instructions for it"
     gain = bfloat16_gain()
     if gain >= _WORTHWHILE_GAIN:
         return "bfloat16", f"this processor multiplies them {gain:.1f} x as fast as in float32"
-    return "float32", f"in bfloat16 this processor multiplies them {gain:.1f} x as fast"
+    return "float32", f"in bfloat16 this processor multiplies them only {gain:.1f} x as fast"
+
+
+def _has_bfloat16(device: torch.device) -> bool:
+    if device.type == "cuda":
+        return torch.cuda.get_device_capability(device) >= (8, 0)
+    flags = torch.cpu.get_capabilities() if hasattr(torch.cpu, "get_capabilities") else {}
+    return bool(flags.get("avx512_bf16") or flags.get("amx_bf16"))
 
 
 def bfloat16_gain() -> float:
@@ -63,18 +69,20 @@ def _shortest_seconds(action: Callable[[], object], *, repetitions: int = 8) -> 
 def same_bits(device: torch.device, *, wanted: bool) -> Iterator[None]:
     """While it is entered, a GPU adds up in the same order each time, if that is wanted; processors do.
 
-    An operation that has no such form is named in a warning.
+    An operation that has no such form is named in a warning. CUBLAS_WORKSPACE_CONFIG is set where it is not,
+    and counts where the process has not multiplied on a GPU before.
     """
     if not wanted or device.type == "cpu":
         yield
         return
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it matrix products differ
     before = torch.are_deterministic_algorithms_enabled()
+    only_warned = torch.is_deterministic_algorithms_warn_only_enabled()
     torch.use_deterministic_algorithms(True, warn_only=True)
     try:
         yield
     finally:
-        torch.use_deterministic_algorithms(before)
+        torch.use_deterministic_algorithms(before, warn_only=only_warned)
 
 
 def sustained_flops(device: torch.device, *, seconds: float = 0.3) -> float:

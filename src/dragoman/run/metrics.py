@@ -15,6 +15,8 @@ from typing import Any
 
 from dragoman.errors import CheckpointError, MissingDependencyError
 
+_CHECKSUM = b', "crc32": '
+
 
 class MetricsLog:
     """Appends records, and forgets those of steps that a resumed run makes again.
@@ -66,7 +68,7 @@ class MetricsLog:
                 validated = record["step"] if "validation" in record else validated
         return saved
 
-    def cut_after(self, step: int, notice: Callable[[str], None] = lambda _: None) -> int:
+    def cut_after(self, step: int, notice: Callable[[str], None]) -> int:
         """Drop the records of later steps, and what follows a line that is damaged or was cut off.
 
         Args:
@@ -117,18 +119,21 @@ def whole_records(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _line(record: Mapping[str, Any]) -> bytes:
-    text = json.dumps(record)
-    return f'{text[:-1]}, "crc32": {zlib.crc32(text.encode())}}}\n'.encode()
+    text = json.dumps(record)[:-1].encode()
+    return text + _checksum(text)
 
 
 def _record(line: bytes) -> dict[str, Any] | None:
     """Return what a line holds, or None if it is not as it was written."""
-    try:
-        record: dict[str, Any] = json.loads(line)
-        del record["crc32"]
-        return record if _line(record) == line else None
-    except (ValueError, KeyError, TypeError, RecursionError):
+    text = line.rpartition(_CHECKSUM)[0]
+    if not text or line != text + _checksum(text):
         return None
+    record: dict[str, Any] = json.loads(text + b"}")
+    return record
+
+
+def _checksum(text: bytes) -> bytes:
+    return b"%s%d}\n" % (_CHECKSUM, zlib.crc32(text))
 
 
 def check_tensorboard() -> None:

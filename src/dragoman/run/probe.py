@@ -17,7 +17,7 @@ from dragoman.run.device import peak_memory, sustained_flops
 from dragoman.run.reporter import Probe
 from dragoman.search import search
 from dragoman.text.ids import END
-from dragoman.train.loop import flops_of, make_optimizer, plan_of
+from dragoman.train.loop import flops_of, halved, make_optimizer, plan_of
 from dragoman.train.schedule import learning_rate
 from dragoman.train.step import is_out_of_memory, train_step
 
@@ -129,8 +129,7 @@ class _Prober:
         parts = list(parts)
         while True:
             started = time.perf_counter()
-            pieces = [piece for part in parts for piece in np.array_split(part, 2**self.num_cuts)]
-            batches = [self.batch(piece) for piece in pieces if len(piece)]
+            batches = [self.batch(piece) for piece in halved(parts, self.num_cuts) if len(piece)]
             try:
                 train_step(self.model, batches, self.optimizer, self.config.train)
                 return time.perf_counter() - started

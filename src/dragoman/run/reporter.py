@@ -102,7 +102,7 @@ class Reporter:
         """A dry run has measured some steps of what is planned."""
 
     def training_started(self, progress: Progress, num_steps: int) -> None:
-        """The loop begins; from here a wish to stop is heard after each step."""
+        """The loop begins; from here a wish to stop waits for a micro-batch at most."""
 
     def stepped(self, progress: Progress, result: StepResult, rate: float) -> None:
         """One update was made."""

@@ -169,8 +169,7 @@ class Session:
             self.reporter.training_started(progress, self.config.train.max_steps)
             reason = "error"
             try:
-                with same_bits(self.place.device, wanted=self.config.train.deterministic):
-                    progress, reason = fit(self.loop, progress)
+                progress, reason = fit(self.loop, progress)
             finally:
                 self.metrics.close()
                 self.history.close()
@@ -298,8 +297,8 @@ class Session:
     def went_back(self, progress: Progress, reason: str) -> None:
         """Write a setback down and tell it."""
         factor = progress.health.rate_factor
-        self.metrics.cut_after(progress.step)
-        self.history.cut_after(progress.step)
+        self.metrics.cut_after(progress.step, self.notice)
+        self.history.cut_after(progress.step, self.notice)
         self.metrics.write({"step": progress.step, "setback": reason, "rate_factor": factor})
         self.notice(
             f"{reason}; back to step {progress.step:,}, and on with {factor:g} of the rate "

@@ -8,6 +8,7 @@ held-out/            development and test pairs that were split off, if none wer
 training/            what a run needs to go on: configuration, checkpoints, encoded pairs
 """
 
+import os
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -23,7 +24,7 @@ from dragoman.model.arithmetic import count_parameters
 from dragoman.run import folder as run_folder
 from dragoman.run.allocator import keep_freed_memory
 from dragoman.run.corpora import Sources, TrainingText, open_pairs, read_text
-from dragoman.run.device import choose_precision, total_memory
+from dragoman.run.device import choose_precision, same_bits, total_memory
 from dragoman.run.encoding import encode, tell_unseen_symbols
 from dragoman.run.joining import joined
 from dragoman.run.metrics import check_tensorboard, whole_records
@@ -89,7 +90,8 @@ def train(
         out: The model folder; must be new or empty unless the run is resumed.
         options: How to train.
         reporter: Hears what happens.
-        stop_requested: Asked after each step; True saves and ends the run, which can then be resumed.
+        stop_requested: Asked after each step and within long ones; True saves and ends the run, which can
+            then be resumed.
 
     Raises:
         DragomanError: Anything a user can mend; see each kind.
@@ -123,9 +125,13 @@ def _lead(corpus: CorpusPaths, place: Place, options: TrainOptions, reporter: Re
         if place.device.type == "cpu" and config.train.micro_batch_tokens is None:
             at_once = min(config.train.batch_tokens, _POSITIONS_ON_A_PROCESSOR)
             config = replace(config, train=replace(config.train, micro_batch_tokens=at_once))
+        config = _with_score(config)
         if stored is not None:
             run_folder.check_same_keys(config, stored)
-        config = _with_score(config)
+            for line in _changes(
+                "keys that change from here on", run_folder.resumed_config(stored, ()), config
+            ):
+                reporter.notice(line)
         _check_can_train(config, place)
         reporter.stage("reading the corpus")
         pairs = opened or open_pairs(corpus, config.data)
@@ -139,7 +145,8 @@ def _lead(corpus: CorpusPaths, place: Place, options: TrainOptions, reporter: Re
         if options.dry_run:
             done = min(run_folder.last_step(place.out), config.train.max_steps)
             return _dry_run(text, config, place, reporter, done)
-        return Session(text, config, place, _languages(pairs, options), reporter).go()
+        with same_bits(place.device, wanted=config.train.deterministic):
+            return Session(text, config, place, _languages(pairs, options), reporter).go()
 
 
 def _check_can_train(config: Config, place: Place) -> None:
@@ -163,13 +170,15 @@ def _check_can_train(config: Config, place: Place) -> None:
             hint=f"set model.max_positions={config.data.max_length}, or a lower data.max_length",
         )
     needed = config.train.bytes_on_a_rank(place.ranks.size) * count_parameters(config.model)
+    if place.device.type == "cpu":  # the ranks of a machine share its memory
+        needed *= int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
     there = total_memory(place.device)
     if there is not None and needed > there:
         raise ConfigError(
             f"the model needs {needed / 2**30:,.0f} GiB for parameters, gradients and Adam's moments; "
             f"{place.device} has {there / 2**30:,.0f} GiB",
-            hint="set a smaller model.d_model, model.d_ff, model.vocabulary_size or fewer layers, "
-            "or on several GPUs train.sharded=true",
+            hint="set a smaller model.d_model, model.d_ff, model.vocabulary_size or fewer layers"
+            + ("" if config.train.sharded else ", or on several GPUs train.sharded=true"),
         )
     if config.train.tensorboard:
         check_tensorboard()
@@ -180,11 +189,7 @@ def _configure(
 ) -> tuple[Config, Sequence[str], PairSource | None]:
     """Return the configuration, lines that explain how it was chosen, and the corpus if it was looked at."""
     if stored is not None:
-        before, config = (
-            run_folder.resumed_config(stored, ()),
-            run_folder.resumed_config(stored, options.settings),
-        )
-        return config, _changes("keys that change from here on", before, config), None
+        return run_folder.resumed_config(stored, options.settings), (), None
     file, settings = options.config_file, options.settings
     if options.recipe != AUTO:
         return read_config(recipe=options.recipe, file=file, settings=settings), (), None

@@ -76,21 +76,21 @@ def fit(run: TrainingRun, progress: Progress) -> tuple[Progress, str]:
         DivergedError: The run has diverged, also at an eighth of the rate.
         CheckpointError: A checkpoint cannot be written.
     """
-    ranks, clock = run.parallel.ranks, _Clock(progress)
+    ranks, started = run.parallel.ranks, time.monotonic() - progress.seconds  # as if it had never stopped
     run.model.train()
     steps, is_tried, is_saved = _steps(run, progress), False, True
     device = run.model.output_weight_VD.device
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         if _validation_is_pending(run, progress):
-            progress, ended = _validate_and_save(run, progress, clock)
+            progress, ended = _validate_and_save(run, progress, started)
             if ended:
                 return progress, ended
         while True:
             try:
                 step = next(steps)
                 if not is_tried:
-                    num_cuts, is_tried = _cuts_that_fit(run, step), True
-                    progress = replace(progress, num_cuts=max(progress.num_cuts, num_cuts))
+                    progress = replace(progress, num_cuts=_cuts_that_fit(run, step, progress.num_cuts))
+                    is_tried = True
                 progress = _make(run, progress, step)
             except StopRequestedError:
                 if not is_saved:
@@ -105,13 +105,13 @@ def fit(run: TrainingRun, progress: Progress) -> tuple[Progress, str]:
                 steps, is_saved = _steps(run, progress), True
                 continue
             seconds, num_stops = ranks.sum(
-                clock.seconds() if ranks.is_first else 0.0, float(run.stop_requested())
+                time.monotonic() - started if ranks.is_first else 0.0, float(run.stop_requested())
             )
             progress = replace(progress, seconds=seconds)
             ended = why_ended(progress, run.config)
             is_saved = ended is not None or progress.step % run.config.validation_interval_steps == 0
             if is_saved:
-                progress, ended = _validate_and_save(run, progress, clock)
+                progress, ended = _validate_and_save(run, progress, started)
             if ended:
                 return progress, ended
             if num_stops:
@@ -165,37 +165,28 @@ def selection_score(scores: Scores, select_by: str) -> float:
     return scores[select_by] if select_by != "loss" and scores.get(select_by) else -scores["loss"]
 
 
-class _Clock:
-    """The time trained, that of the run before it was resumed included."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._started = time.monotonic() - progress.seconds
-
-    def seconds(self) -> float:
-        return time.monotonic() - self._started
-
-
 def _make(run: TrainingRun, progress: Progress, step: _Step) -> Progress:
     """Make one update; return how far the run has come."""
     config, ranks = run.config, run.parallel.ranks
     rate = learning_rate(progress.step + 1, config, run.model.config.d_model) * progress.health.rate_factor
     for group in run.optimizer.param_groups:
         group["lr"] = rate
+    # gone back to the first weights, a run has no checkpoint yet that knows of it
+    stop_requested = run.stop_requested if progress.step or not progress.health.num_setbacks else bool
     while True:
         torch.manual_seed((ranks.rank << 40) + config.seed * 1_000_003 + progress.step)
         batches = _batches(run, step, progress.num_cuts)
         try:
-            result = train_step(run.model, batches, run.optimizer, config, run.parallel, run.stop_requested)
+            result = train_step(run.model, batches, run.optimizer, config, run.parallel, stop_requested)
             break
         except OutOfMemoryError:
             # a single pair cannot be cut, and other ranks wait for what this one cannot compute
             if ranks.size > 1 or max(len(batch.source_BS) for batch in batches) == 1:
                 raise
         progress = replace(progress, num_cuts=progress.num_cuts + 1)
-        but = ", apart from which units are dropped" if run.model.config.dropout else ""
         run.observer.notice(
             f"step {progress.step + 1:,}: memory did not suffice; from here on micro-batches are cut into "
-            f"{2**progress.num_cuts} parts, which changes speed and not the result{but}"
+            f"{2**progress.num_cuts} parts: the loss is the same, but dropout draws other units"
         )
     if config.moving_average and not result.is_skipped:
         update_moving_average(run.optimizer, config.moving_average, progress.step + 1)
@@ -262,8 +253,8 @@ def flops_of(
     return sum(times * forward_flops(model, *shape) for shape in corpus.shapes(parts))
 
 
-def _cuts_that_fit(run: TrainingRun, first: _Step) -> int:
-    """Return how often micro-batches must be halved for the largest of the epoch to fit on every rank.
+def _cuts_that_fit(run: TrainingRun, first: _Step, at_least: int) -> int:
+    """Return how often, so often at least, micro-batches are halved for the largest to fit on every rank.
 
     A rank alone finds out as it goes. Several try it beforehand with copies of the model, since a rank that
     fails inside a step leaves the others waiting for it.
@@ -273,14 +264,14 @@ def _cuts_that_fit(run: TrainingRun, first: _Step) -> int:
     """
     ranks, model = run.parallel.ranks, run.model
     if ranks.size == 1 or run.parallel.is_sharded:
-        return 0
+        return at_least
     corpus, plan = first.corpus, plan_of(first.corpus, run.config, first.epoch)
     shares = [part for parts in plan for part in ranks.share(parts) if len(part)]
     largest = max(shares, key=lambda part: len(part) * int(corpus.lengths[part].max()), default=None)
-    for num_cuts in count():
+    for num_cuts in count(at_least):
         error = None
         if largest is not None:
-            part = np.array_split(largest, 2**num_cuts)[0]
+            part = halved([largest], num_cuts)[0]
             batch = gather(corpus, part, end=END, padding=model.padding)
             error = lack_of_memory(run.parallel, batch.to(model.output_weight_VD.device), run.config)
         if not ranks.any(error is not None):
@@ -293,17 +284,21 @@ def _cuts_that_fit(run: TrainingRun, first: _Step) -> int:
 
 
 def _batches(run: TrainingRun, step: _Step, num_cuts: int) -> list[Batch]:
-    """Return the micro-batches of this rank on its device."""
-    parts = [piece for part in step.share for piece in np.array_split(part, 2**num_cuts)]
+    """Return the micro-batches of this rank on its device: as many as every other rank has."""
     device, padding = run.model.output_weight_VD.device, run.model.padding
     return [
         gather(step.corpus, part, end=END, padding=padding).to(device)
-        for part in parts
-        if len(part) or len(parts) == len(step.share)
+        for part in halved(step.share, num_cuts)
+        if len(part) or run.parallel.ranks.size > 1
     ]
 
 
-def _validate_and_save(run: TrainingRun, progress: Progress, clock: _Clock) -> tuple[Progress, str | None]:
+def halved(parts: Iterable[Indices], times: int) -> list[Indices]:
+    """Return every part as two, so many times; of few pairs some are empty."""
+    return [piece for part in parts for piece in np.array_split(part, 2**times)]
+
+
+def _validate_and_save(run: TrainingRun, progress: Progress, started: float) -> tuple[Progress, str | None]:
     """Score the model, remember whether it is the best so far, and write a checkpoint.
 
     Returns:
@@ -325,7 +320,7 @@ def _validate_and_save(run: TrainingRun, progress: Progress, clock: _Clock) -> t
         best_score=score if is_best else progress.best_score,
         best_step=progress.step if is_best else progress.best_step,
         num_worse=0 if is_best else progress.num_worse + 1,
-        seconds=ranks.from_first(clock.seconds()),
+        seconds=ranks.from_first(time.monotonic() - started),
     )
     run.observer.validated(progress, scores, is_best=is_best)  # first: no checkpoint is newer than its record
     save(run, progress, score=score)

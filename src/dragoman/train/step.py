@@ -63,7 +63,7 @@ def train_step(
 
     Args:
         model: In training mode.
-        batches: The micro-batches of this rank, on the model's device.
+        batches: The micro-batches of this rank, on the model's device; as many as other ranks have.
         optimizer: Its learning rate is already that of this step.
         config: Label smoothing, clipping and precision; ``auto`` must have been resolved.
         parallel: The model on several ranks; left out, this process is alone.
@@ -73,15 +73,15 @@ def train_step(
         What it did; an update that is not finite is skipped.
 
     Raises:
-        StopRequestedError: A rank is to stop; nothing has changed.
-        OutOfMemoryError: A micro-batch does not fit; nothing has changed, and smaller ones may be tried.
+        StopRequestedError: A rank is to stop; no parameter has changed.
+        OutOfMemoryError: A micro-batch does not fit; no parameter has changed, and smaller ones may be tried.
     """
     parallel = parallel or Parallel(model, config)
     tokens = int(parallel.ranks.sum(sum(batch.num_target_tokens for batch in batches))[0])
+    optimizer.zero_grad(set_to_none=True)  # of a step that was given up
     try:
         smoothed, plain = _accumulate(parallel, batches, config, tokens, stop_requested)
-    except (RuntimeError, StopRequestedError) as error:
-        optimizer.zero_grad(set_to_none=True)
+    except RuntimeError as error:
         if is_out_of_memory(error):
             raise too_large(max(batches, key=lambda batch: batch.num_positions)) from error
         raise
@@ -145,7 +145,7 @@ def lack_of_memory(parallel: Parallel, batch: Batch, config: TrainConfig) -> Run
     return None
 
 
-def is_out_of_memory(error: Exception) -> bool:
+def is_out_of_memory(error: RuntimeError) -> bool:
     """Whether torch could not get the memory it asked for; on the processor that is a plain RuntimeError."""
     words = ("can't allocate memory", "not enough memory")
     return isinstance(error, torch.OutOfMemoryError) or any(text in str(error) for text in words)

@@ -232,7 +232,7 @@ def test_several_ranks_try_the_largest_batch_beforehand(
         def training_started(self, progress: Progress, num_steps: int) -> None:
             monkeypatch.setattr(Parallel, "loss", limited)
             run = replace(session.loop, parallel=parallel)
-            found.append(loop._cuts_that_fit(run, next(loop._steps(run, progress))))
+            found.append(loop._cuts_that_fit(run, next(loop._steps(run, progress)), 0))
             monkeypatch.setattr(Parallel, "loss", compute)
 
     recorder = Tries()
@@ -252,3 +252,25 @@ def test_several_ranks_try_the_largest_batch_beforehand(
     assert found == [expected]
     assert all(parameter.grad is None for parameter in parallel.model.parameters())
     assert any("so that they fit into memory" in text for text in recorder.notices) == (expected > 0)
+
+
+@pytest.mark.parametrize("num_ranks", [2, 3])
+@pytest.mark.parametrize("num_cuts", [0, 1, 3])
+def test_ranks_have_equally_many_micro_batches(
+    corpus: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, num_ranks: int, num_cuts: int
+) -> None:
+    """However often they are halved, no rank waits for a micro-batch of another, and no pair is lost."""
+    seen: list[Any] = []
+    go = Session.go
+    monkeypatch.setattr(Session, "go", lambda self: seen.append(self.loop) or go(self))
+    tiny_run(corpus, tmp_path / "model", "train.micro_batch_tokens=300", stop=stop_after(1))
+    alone = next(loop._steps(seen[0], Progress()))
+    shares = []
+    for rank in range(num_ranks):
+        parallel = copy.copy(seen[0].parallel)
+        parallel.ranks = Ranks(rank, num_ranks)
+        run = replace(seen[0], parallel=parallel)
+        shares.append(loop._batches(run, next(loop._steps(run, Progress())), num_cuts))
+
+    assert len({len(share) for share in shares}) == 1
+    assert sum(len(batch.source_BS) for share in shares for batch in share) == sum(map(len, alone.share))

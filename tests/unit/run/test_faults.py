@@ -1,5 +1,6 @@
 """Whatever the disk does, a run ends with one message and can go on, and damage is found before use."""
 
+import json
 import os
 import re
 import shutil
@@ -14,6 +15,7 @@ from disk_faults import Crash, Faults, disk_full, input_output
 from dragoman.errors import CheckpointError, DragomanError
 from dragoman.run import folder as run_folder
 from dragoman.run.preflight import check_fits
+from dragoman.run.training import read_metrics
 from dragoman.storage.checkpoint import CheckpointKeeper
 from tiny_runs import Recorder, remains, stop_after, tiny_run
 
@@ -228,11 +230,14 @@ def test_a_damaged_line_of_metrics_is_cut_off(
     out = shutil.copytree(stopped, tmp_path / "model")
     lines = (out / "metrics.jsonl").read_bytes().splitlines(keepends=True)
     (out / "metrics.jsonl").write_bytes(b"".join([*lines[:2], damage(lines[2]), *lines[3:]]))
-    recorder = Recorder()
+    recorder, read = Recorder(), read_metrics(out)
     outcome = tiny_run(corpus, out, resume=True, reporter=recorder)
     found = (out / "metrics.jsonl").read_bytes().splitlines(keepends=True)
 
     assert outcome.reason == "max_steps"
+    assert [record["step"] for record in read] == [
+        json.loads(line)["step"] for line in (*lines[:2], *lines[3:])
+    ]
     assert found[:2] == lines[:2]
     assert any("metrics.jsonl:3: the line is damaged" in notice for notice in recorder.notices)
     assert any("steps 2 to 2 have no record any more" in notice for notice in recorder.notices)

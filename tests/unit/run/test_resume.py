@@ -71,6 +71,20 @@ def test_a_stopped_run_goes_on_exactly(
     assert_same(remains(tmp_path / "model"), undisturbed(*settings))
 
 
+@pytest.mark.parametrize("question", [1, 3, 9])
+def test_a_run_may_stop_within_a_step(
+    corpus: list[Path], tmp_path: Path, undisturbed: Callable[..., Any], question: int
+) -> None:
+    """A step that was given up between its two micro-batches, the first one or one after a validation too."""
+    asked = iter(range(1, 1_000))
+    settings = ("train.micro_batch_tokens=600",)
+    stopped = tiny_run(corpus, tmp_path / "model", *settings, stop=lambda: next(asked) >= question)
+    tiny_run(corpus, tmp_path / "model", resume=True)
+
+    assert (stopped.reason, stopped.progress.step) == ("interrupted", question // 2)
+    assert_same(remains(tmp_path / "model"), undisturbed(*settings))
+
+
 def test_a_run_may_stop_after_every_step(
     corpus: list[Path], tmp_path: Path, undisturbed: Callable[..., Any]
 ) -> None:
