@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dragoman.cli import main
-from dragoman.trees import read_trees
+from dragoman.trees import parse_trees, read_trees
 from grammar_trees import write_treebank
 
 SMALL = [
@@ -116,3 +116,31 @@ def test_what_cannot_be_is_said(
     assert message in said.err
     assert "Traceback" not in said.err
     assert not (tmp_path / "model" / "training" / "config.toml").exists()
+
+
+def test_three_trees_of_one_word_make_a_parser(shared: Path, tmp_path: Path, capsys: Capture) -> None:
+    """S57: nothing is held out of so few; each word gets a tree, and the trees score by themselves."""
+    file = str(shared / "cases" / "S57-one-token" / "trees.txt")
+    out = tmp_path / "model"
+    trained = main(["train", file, "--task", "parsing", "--out", str(out), *SMALL])
+    parsed = main(["parse", str(out), str(shared / "cases" / "S57-one-token" / "tokens.txt")])
+    trees = list(parse_trees(capsys.readouterr().out.splitlines()[-3:], "parsed"))
+    scored = main(["evaluate", "--gold", file, "--predicted", file, "--json"])
+    scores = json.loads(capsys.readouterr().out)
+
+    assert (trained, parsed, scored) == (0, 0, 0)
+    assert [[leaf.word for leaf in one.tree.leaves()] for one in trees] == [["Yes"], [")"], ["."]]
+    assert scores["well_formed"] == 100
+
+
+def test_damaged_trees_are_all_told(shared: Path, tmp_path: Path, capsys: Capture) -> None:
+    """S59: as training trees, each line that is no tree is named, and nothing is trained."""
+    file = str(shared / "cases" / "S59-bad-trees" / "trees.txt")
+    code = main(["train", file, "--task", "parsing", "--out", str(tmp_path / "model"), *SMALL])
+    said = capsys.readouterr().err
+
+    assert code == 1
+    assert [f"trees.txt, line {number}: " in said for number in range(1, 10)] == [
+        number in (2, 3, 4, 6, 7, 8, 9) for number in range(1, 10)
+    ]
+    assert not (tmp_path / "model").exists()
