@@ -125,9 +125,10 @@ def _lead(corpus: CorpusPaths, place: Place, options: TrainOptions, reporter: Re
         if place.device.type == "cpu" and config.train.micro_batch_tokens is None:
             at_once = min(config.train.batch_tokens, _POSITIONS_ON_A_PROCESSOR)
             config = replace(config, train=replace(config.train, micro_batch_tokens=at_once))
-        config = _with_score(config)
         if stored is not None:
             run_folder.check_same_keys(config, stored)
+        config = _with_score(config)
+        if stored is not None:
             for line in _changes(
                 "keys that change from here on", run_folder.resumed_config(stored, ()), config
             ):
