@@ -28,7 +28,7 @@ class TerminalReporter(Reporter):
         self._bar: Progress | None = None
         self._num_steps = 0
         self._first = RunProgress()
-        self._last_shown = 0.0
+        self._started = self._last_shown = 0.0
 
     def notice(self, text: str) -> None:
         """Show a notice."""
@@ -51,7 +51,7 @@ class TerminalReporter(Reporter):
     def training_started(self, progress: RunProgress, num_steps: int) -> None:
         """Draw the bar, or say where training begins."""
         self._first, self._num_steps = progress, num_steps
-        self._last_shown = time.monotonic()
+        self._started = self._last_shown = time.monotonic()
         if progress.step:
             self.notice(f"going on after step {progress.step:,}")
         if self.console.is_terminal:
@@ -107,11 +107,11 @@ class TerminalReporter(Reporter):
             self.notice(f"training ends: {words[reason]}")
 
     def _tokens_per_second(self, progress: RunProgress) -> float:
-        seconds = progress.seconds - self._first.seconds
+        seconds = time.monotonic() - self._started  # a step's own are counted after it is told
         return (progress.num_target_tokens - self._first.num_target_tokens) / max(seconds, 1e-9)
 
     def _seconds_left(self, progress: RunProgress) -> float:
-        seconds = progress.seconds - self._first.seconds
+        seconds = time.monotonic() - self._started
         return seconds / max(progress.step - self._first.step, 1) * (self._num_steps - progress.step)
 
 
