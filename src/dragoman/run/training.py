@@ -171,8 +171,8 @@ def _check_can_train(config: Config, place: Place) -> None:
             hint=f"set model.max_positions={config.data.max_length}, or a lower data.max_length",
         )
     needed = config.train.bytes_on_a_rank(place.ranks.size) * count_parameters(config.model)
-    if place.device.type == "cpu":  # the ranks of a machine share its memory
-        needed *= int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+    if place.device.type == "cpu" and place.ranks.size > 1:  # the ranks of a machine share its memory
+        needed *= max(1, int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
     there = total_memory(place.device)
     if there is not None and needed > there:
         raise ConfigError(
