@@ -51,10 +51,9 @@ class Bundle:
             "target_language": self.target_language,
             **json.loads(config_to_json(self.config)),
         }
-        tensors = {name: tensor.detach().cpu() for name, tensor in self.model.state_dict().items()}
         files = {
             TOKENIZER: self.tokenizer.to_bytes(),
-            WEIGHTS: safetensors.torch.save(tensors, metadata={"format": "pt"}),
+            WEIGHTS: self.weights(),
             CARD: card.encode(),
             CONFIG: (json.dumps(about, indent=2, ensure_ascii=False) + "\n").encode(),
         }
@@ -66,6 +65,11 @@ class Bundle:
                 temporary.replace(folder / name)
         except OSError as error:
             raise BundleError(f"{folder}: cannot write the model: {error.strerror}") from error
+
+    def weights(self) -> bytes:
+        """Return the weights as the content of a safetensors file."""
+        tensors = {name: tensor.detach().cpu() for name, tensor in self.model.state_dict().items()}
+        return safetensors.torch.save(tensors, metadata={"format": "pt"})
 
     @classmethod
     def load(cls, folder: Path, device: torch.device | None = None) -> "Bundle":

@@ -41,6 +41,13 @@ _PATH = click.Path(path_type=Path)
     help="Further training pairs, or trees, made by a machine, as CORPUS; data.silver_weight is their share.",
 )
 @click.option(
+    "--from",
+    "start",
+    type=_PATH,
+    metavar="MODEL",
+    help="Begin with the weights and the vocabulary of this model, to adapt it to the corpus.",
+)
+@click.option(
     "--task",
     type=click.Choice(["translation", "parsing"]),
     help="What to learn, translation where nothing is said; the same as --set data.task=TASK.",
@@ -71,6 +78,7 @@ def command(
     dev: tuple[Path, ...],
     test: tuple[Path, ...],
     silver: tuple[Path, ...],
+    start: Path | None,
     task: str | None,
     recipe: str | None,
     config_file: Path | None,
@@ -105,6 +113,7 @@ def command(
             dev=dev,
             test=test,
             silver=silver,
+            start=start,
             recipe=recipe or "auto",
             config_file=config_file,
             settings=_with_key(_with_key(settings, "train.seed", seed), "data.task", task),

@@ -51,16 +51,23 @@ _Item = _Entry | str
 """What a source of values holds, in its order: values with their places, and problems."""
 
 
-def read_config(*, recipe: str | RecipeChoice | None, file: Path | None, settings: Sequence[str]) -> Config:
+def read_config(
+    *,
+    recipe: str | RecipeChoice | None,
+    file: Path | None,
+    settings: Sequence[str],
+    begun_with: Sequence[str] = (),
+) -> Config:
     """Return the configuration that a recipe, a TOML file and ``--set`` settings give together.
 
-    Later ones win: the paper's base model, the recipe, what ``choose_recipe`` added to it, the file, the
-    settings in their order.
+    Later ones win: the paper's base model, the recipe, what ``choose_recipe`` added to it, what a model to
+    begin with brings, the file, the settings in their order.
 
     Args:
         recipe: Name of a recipe, a choice of ``choose_recipe``, or None for the paper's base model.
         file: A TOML file with tables ``[model]``, ``[data]``, ``[train]`` and ``[search]``.
         settings: Texts ``section.key=value``; the value is TOML, and a bare word is a string.
+        begun_with: Such texts, of the model that a training begins with.
 
     Raises:
         ConfigError: With every problem at its place.
@@ -71,6 +78,7 @@ def read_config(*, recipe: str | RecipeChoice | None, file: Path | None, setting
         items.extend(_read_setting(setting, source="recipe auto") for setting in recipe.settings)
     elif recipe is not None:
         items.extend(_read_recipe(recipe))
+    items.extend(_read_setting(setting, source="--from") for setting in begun_with)
     if file is not None:
         items.extend(_read_file(file))
     items.extend(_read_setting(setting, source="--set") for setting in settings)

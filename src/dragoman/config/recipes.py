@@ -106,6 +106,10 @@ _FEWEST_STEPS, _MOST_STEPS = 500, 100_000
 _SYMBOLS_PER_TREE = 60
 """Symbols of an average tree, end included; spoken and written English mixed has 50, science 66."""
 
+_ADAPTING_PASSES, _ADAPTING_RATE_STEPS = 10, 16_000
+"""Of a training that goes on from a trained model: passes over the corpus, and the step of the paper's
+training whose rate is its highest."""
+
 _PARSING_BATCH_TOKENS, _PARSING_WARMUP_STEPS = 4_096, 800
 """What the recipe parsing-small has."""
 
@@ -177,6 +181,32 @@ def choose_parsing_recipe(num_trees: int) -> RecipeChoice:
         f"about {passes:,.{0 if passes >= 10 else 1}f} passes over the treebank",
     )
     return RecipeChoice(name="parsing-small", reasons=reasons, settings=settings)
+
+
+def choose_adaptation(num_pairs: int, d_model: int) -> tuple[tuple[str, ...], str]:
+    """Return settings for a training that goes on from a trained model, and the reason in a line.
+
+    Ten passes over the pairs, at least 200 steps and at most 100,000, with a rate that rises to
+    (d_model · 16,000)^-0.5, as high as it is in the paper's training after 16,000 steps (Eq. 3), and falls to
+    zero over the second half. Batches are as large as those of a new model for as many pairs.
+
+    Args:
+        num_pairs: Training pairs or trees, at least 1.
+        d_model: Width of the model.
+    """
+    batch_tokens = next(tier.batch_tokens for tier in _TIERS if num_pairs < tier.below_pairs)
+    steps_a_pass = num_pairs * _TOKENS_PER_PAIR / batch_tokens
+    max_steps = min(max(_round_up(round(_ADAPTING_PASSES * steps_a_pass), 100), 200), _MOST_STEPS)
+    peak_rate = float(f"{(d_model * _ADAPTING_RATE_STEPS) ** -0.5:.1e}")
+    settings = (
+        f"train.batch_tokens={batch_tokens}",
+        f"train.max_steps={max_steps}",
+        f"train.warmup_steps={max_steps // 10}",
+        f"train.peak_rate={peak_rate}",
+        "train.cooldown_share=0.5",
+        f"train.validation_interval_steps={min(max_steps // 10, 1_000)}",
+    )
+    return settings, f"{max_steps:,} steps of {batch_tokens:,} tokens at a rate of at most {peak_rate:.1e}"
 
 
 def recipe_text(name: str) -> str:

@@ -20,6 +20,8 @@ from dragoman.trees import format_tree, tree_of_pair
 
 _SEAL = "# The SHA-256 of what follows; change keys of a resumed run with --set: "
 FINISHED = "finished.json"
+FIRST_WEIGHTS = "first.safetensors"
+"""The weights that a run begins with, in its folder ``training``, where they are those of another model."""
 
 _TREES = "mrg"
 """Ending of a file of held-out trees."""
@@ -93,13 +95,14 @@ def _is_new(out: Path) -> bool:
         names <= {"training", *_with_temporary(TOKENIZER)}
         and inner.is_dir()
         and {path.name for path in inner.iterdir()}
-        <= {LOCK, *_with_temporary("corpus.json"), "config.toml.tmp"}
+        <= {LOCK, *_with_temporary("corpus.json"), *_with_temporary(FIRST_WEIGHTS), "config.toml.tmp"}
     )
 
 
 def _remove_leftovers(out: Path) -> None:
     """Take away what a run has left that ended before it was one: it may have had another vocabulary."""
-    for name in (*_with_temporary(TOKENIZER), "training/corpus.json", "training/config.toml.tmp"):
+    inner = ("corpus.json", "config.toml.tmp", *_with_temporary(FIRST_WEIGHTS))
+    for name in (*_with_temporary(TOKENIZER), *(f"training/{name}" for name in inner)):
         try:
             (out / name).unlink(missing_ok=True)
         except OSError as error:
@@ -174,12 +177,38 @@ def stored_tokenizer(out: Path) -> Tokenizer | None:
     return Tokenizer.from_bytes(content, str(path))
 
 
+def first_weights(out: Path) -> Path | None:
+    """Return the file of the weights that a run begins with, or None where they are drawn at random.
+
+    Raises:
+        CheckpointError: The file is missing, or not the one that the run began with.
+    """
+    wanted = _about(out).get("first_weights")
+    if wanted is None:
+        return None
+    path = out / "training" / FIRST_WEIGHTS
+    try:
+        found = checksum_of(path)
+    except OSError as error:
+        raise CheckpointError(
+            f"{path}: cannot read the weights that the run began with: {error.strerror}",
+            hint="restore the file from a backup, or train into a new folder",
+        ) from error
+    if found != wanted:
+        raise CheckpointError(
+            f"{path}: the file is damaged: its checksum is not the one it was saved with",
+            hint="restore the file from a backup, or train into a new folder",
+        )
+    return path
+
+
 def create(
     out: Path,
     text: TrainingText,
     config: Config,
     tokenizer: Tokenizer,
     languages: tuple[str | None, str | None],
+    first_weights: bytes | None = None,
 ) -> None:
     """Write what a run needs to go on; the configuration makes the folder a run.
 
@@ -195,10 +224,16 @@ def create(
         **text.named_files,
         "tokenizer": hashlib.sha256(tokenizer.to_bytes()).hexdigest(),
     }
+    if first_weights is not None:
+        about["first_weights"] = hashlib.sha256(first_weights).hexdigest()
+    elif stored_config(out) is not None and "first_weights" in (before := _about(out)):
+        about["first_weights"] = before["first_weights"]
     toml = config_to_toml(config).encode()
     try:
         (out / "training").mkdir(parents=True, exist_ok=True)
         replace_durably(out / "training" / "corpus.json", sealed(about))
+        if first_weights is not None:
+            replace_durably(out / "training" / FIRST_WEIGHTS, first_weights)
         replace_durably(out / TOKENIZER, tokenizer.to_bytes())
         replace_durably(out / "training" / "config.toml", _seal(toml) + b"\n" + toml)
         (out / "training" / "encoded").mkdir(exist_ok=True)

@@ -1,24 +1,20 @@
 """One run of training, from prepared text to a model folder: on rank 0, and on the others."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import torch
-
 from dragoman.bundle import Bundle
 from dragoman.config import Config
 from dragoman.data import EncodedCorpus
-from dragoman.data.frequency import unigram_entropy
 from dragoman.errors import CorpusError
 from dragoman.evaluate import Scores
 from dragoman.evaluate.parses import ParsingScores
-from dragoman.model import Transformer
 from dragoman.model.arithmetic import count_parameters
 from dragoman.run import folder as run_folder
-from dragoman.run.allocator import give_back_freed_memory, keep_freed_memory
+from dragoman.run.allocator import give_back_freed_memory
 from dragoman.run.card import model_card
 from dragoman.run.corpora import TrainingText
 from dragoman.run.device import same_bits, sustained_flops
@@ -32,6 +28,7 @@ from dragoman.run.encoding import (
 )
 from dragoman.run.metrics import MetricsLog
 from dragoman.run.pack import write_shortlist
+from dragoman.run.place import Place, encoded_folder, give_back_now_and_then, make_loop
 from dragoman.run.plan import make_plan
 from dragoman.run.preflight import check_begins, check_fits, check_space
 from dragoman.run.report import HISTORY, history_record, write_report
@@ -43,14 +40,8 @@ from dragoman.run.vocabulary import learn_tokenizer
 from dragoman.storage.checkpoint import CheckpointKeeper
 from dragoman.storage.progress import Progress
 from dragoman.train.average import average
-from dragoman.train.loop import fit, is_over, make_optimizer, resume, selection_score
-from dragoman.train.parallel import Parallel
-from dragoman.train.ranks import Ranks
-from dragoman.train.run import TrainingRun
+from dragoman.train.loop import fit, is_over, resume, selection_score
 from dragoman.train.step import StepResult, StopRequestedError
-
-_STEPS_BETWEEN = 50
-"""Steps after which free memory is given back, whose pages cost a fifth of a second to take again."""
 
 
 @dataclass(frozen=True)
@@ -79,16 +70,6 @@ class Outcome:
         return self.progress.seconds * self.sustained_flops
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a run computes and writes."""
-
-    ranks: Ranks
-    device: torch.device
-    out: Path
-    stop_requested: Callable[[], bool]
-
-
 class Session:
     """The run as rank 0 has it: it prepares, writes, validates and finishes."""
 
@@ -99,12 +80,13 @@ class Session:
         place: Place,
         languages: tuple[str | None, str | None],
         reporter: Reporter,
+        start: Bundle | None = None,
     ) -> None:
         self.text = text
         self.place = place
         self.out = out = place.out
         self.reporter = reporter
-        tokenizer = run_folder.stored_tokenizer(out)
+        tokenizer = start.tokenizer if start else run_folder.stored_tokenizer(out)
         if tokenizer is None:
             reporter.stage("learning the vocabulary")
             tokenizer, config = learn_tokenizer(text, config, reporter)
@@ -112,17 +94,20 @@ class Session:
         tell_unseen_symbols(text, tokenizer, config.data, reporter)
         check_space(out, count_parameters(config.model), config.train)
         is_new = run_folder.stored_config(out) is None
-        run_folder.create(out, text, config, tokenizer, languages)
+        run_folder.create(out, text, config, tokenizer, languages, start and start.weights())
         reporter.stage("encoding the corpus")
         try:
-            self.pairs = encode(text, tokenizer, config.data, _encoded(out), reporter)
+            self.pairs = encode(text, tokenizer, config.data, encoded_folder(out), reporter)
         except CorpusError:
             if is_new:
                 run_folder.remove(out)
             raise
-        dev = encode_dev(text, tokenizer, config.data, _encoded(out), reporter)
+        dev = encode_dev(text, tokenizer, config.data, encoded_folder(out), reporter)
         count = config.train.validation_sentences
         self.dev = None if dev is None else DevSet(dev, [pair for _, pair in text.dev[:count]])
+        if start and self.dev:
+            scores, _ = validate(replace(start, config=config), self.dev, reporter.busy)
+            reporter.notice(f"the model as it was: development {in_words(scores)}")
         self.samples: list[Sample] = []
         self.last_loss = self.validation_seconds = 0.0
         place.ranks.from_first(config)
@@ -133,7 +118,7 @@ class Session:
             reporter.notice,
             keep_best=count if of_best else 1,
         )
-        self.loop = _make_loop(config, place, self.pairs.of_epoch(0, config), self.corpus_of_epoch)
+        self.loop = make_loop(config, place, self.pairs.of_epoch(0, config), self.corpus_of_epoch)
         self.bundle = Bundle(config, tokenizer, self.loop.parallel.shown, *languages)
         self.metrics = MetricsLog(
             out / "metrics.jsonl", out / "tensorboard" if config.train.tensorboard else None
@@ -251,7 +236,7 @@ class Session:
                 self.text,
                 self.bundle.tokenizer,
                 self.config.data,
-                _encoded(self.out),
+                encoded_folder(self.out),
                 seed,
                 self.reporter.busy,
             )
@@ -284,7 +269,7 @@ class Session:
             }
         self.metrics.write(record)
         self.reporter.stepped(progress, result, rate)
-        _give_back_now_and_then(progress)
+        give_back_now_and_then(progress)
 
     def validated(self, progress: Progress, scores: Mapping[str, float], *, is_best: bool) -> None:
         """Write a validation down and report it."""
@@ -313,7 +298,7 @@ class Session:
 def follow(place: Place, reporter: Reporter) -> Outcome:
     """Train as one of the ranks that are not the first: it reads what rank 0 has prepared."""
     config: Config = place.ranks.from_first(Config())
-    folder = _encoded(place.out)
+    folder = encoded_folder(place.out)
     try:
         tokenizer = run_folder.stored_tokenizer(place.out)
         leaves = None if tokenizer is None else leaves_read(tokenizer, config.data)
@@ -331,7 +316,7 @@ def follow(place: Place, reporter: Reporter) -> Outcome:
             raise StopRequestedError
         return read_encoded(folder, "epoch", leaves).of_epoch(epoch, config)
 
-    loop = _make_loop(config, place, pairs.of_epoch(0, config), corpus_of_epoch)
+    loop = make_loop(config, place, pairs.of_epoch(0, config), corpus_of_epoch)
     progress, reason = resume(loop, reporter.notice), "nothing_to_do"
     if not is_over(loop, progress):
         reporter.training_started(progress, config.train.max_steps)
@@ -339,61 +324,3 @@ def follow(place: Place, reporter: Reporter) -> Outcome:
             progress, reason = fit(loop, progress)
         reporter.training_ended(reason)
     return Outcome(reason, progress, place.out, {}, None, "", task=config.data.task)
-
-
-class _Silent:
-    """Hears everything and says nothing."""
-
-    def stepped(self, progress: Progress, result: StepResult, rate: float) -> None:
-        """Say nothing."""
-        del result, rate
-        _give_back_now_and_then(progress)
-
-    def validated(self, progress: Progress, scores: Mapping[str, float], *, is_best: bool) -> None:
-        """Say nothing."""
-
-    def went_back(self, progress: Progress, reason: str) -> None:
-        """Say nothing."""
-
-    def notice(self, text: str) -> None:
-        """Say nothing."""
-
-
-def _make_loop(
-    config: Config, place: Place, corpus: EncodedCorpus, corpus_of_epoch: Callable[[int], EncodedCorpus]
-) -> TrainingRun:
-    """Return what a rank trains; rank 0 puts its validation, its keeper and its observer in."""
-
-    def first_weights() -> Transformer:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(config.train.seed)
-            return Transformer(config.model)
-
-    if config.train.fast and place.device.type == "cpu":
-        keep_freed_memory()
-    model = first_weights().to(place.device)
-    model.use_fast_forms(config.train.fast)
-    parallel = Parallel(model, config.train, place.ranks)
-    return TrainingRun(
-        parallel=parallel,
-        optimizer=make_optimizer(parallel.model, config.train),
-        config=config.train,
-        corpus_of_epoch=corpus_of_epoch,
-        first_weights=first_weights,
-        entropy=unigram_entropy(corpus),
-        validate=dict,
-        keeper=None,
-        observer=_Silent(),
-        stop_requested=place.stop_requested,
-    )
-
-
-def _give_back_now_and_then(progress: Progress) -> None:
-    """Let no more memory gather than that of some steps."""
-    if progress.step % _STEPS_BETWEEN == 0:
-        give_back_freed_memory()
-
-
-def _encoded(out: Path) -> Path:
-    """Return the folder of the encoded pairs."""
-    return out / "training" / "encoded"

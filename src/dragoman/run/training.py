@@ -17,7 +17,8 @@ from typing import Any, Literal
 
 import torch
 
-from dragoman.config import AUTO, Config, choose_parsing_recipe, choose_recipe, read_config
+from dragoman.bundle import Bundle
+from dragoman.config import AUTO, Config, choose_adaptation, choose_parsing_recipe, choose_recipe, read_config
 from dragoman.errors import ConfigError
 from dragoman.model import Transformer
 from dragoman.model.arithmetic import count_parameters
@@ -32,6 +33,7 @@ from dragoman.run.plan import make_plan
 from dragoman.run.probe import probe
 from dragoman.run.reporter import Reporter
 from dragoman.run.session import Outcome, Place, Session, follow
+from dragoman.run.start import check_same_model, settings_brought
 from dragoman.run.vocabulary import learn_tokenizer
 from dragoman.storage.progress import Progress
 from dragoman.text import Corpus, PairSource, check_corpus, languages_of
@@ -61,6 +63,8 @@ class TrainOptions:
     silver: CorpusPaths = ()
     """Further training pairs or trees that a machine has made, mixed in with the weight
     ``data.silver_weight``: parses of plain text, or back-translations."""
+    start: Path | str | None = None
+    """A trained model to begin with: its weights, vocabulary and shape; left out, all of it is new."""
     recipe: str = AUTO
     """Settings to begin with; ``auto`` chooses by the task and the number of pairs."""
     config_file: Path | None = None
@@ -111,11 +115,12 @@ def _lead(corpus: CorpusPaths, place: Place, options: TrainOptions, reporter: Re
     with run_folder.claimed(
         place.out, resume=options.resume, writes=not options.dry_run, notice=reporter.notice
     ) as stored:
-        if stored is not None and (options.recipe != AUTO or options.config_file is not None):
+        if stored is not None and (options.start or options.config_file or options.recipe != AUTO):
             reporter.notice(
-                "a resumed run keeps its configuration; recipe and configuration file play no part"
+                "a resumed run keeps what it began with; recipe, configuration file and --from play no part"
             )
-        config, lines, opened = _configure(corpus, options, stored)
+        start = None if stored or options.start is None else Bundle.load(Path(options.start))
+        config, lines, opened = _configure(corpus, options, stored, start)
         for line in lines:
             reporter.notice(line)
         precision, why = choose_precision(config.train.precision, place.device)
@@ -144,10 +149,10 @@ def _lead(corpus: CorpusPaths, place: Place, options: TrainOptions, reporter: Re
         if stored is not None:
             run_folder.check_same_corpus(place.out, text)
         if options.dry_run:
-            done = min(run_folder.last_step(place.out), config.train.max_steps)
-            return _dry_run(text, config, place, reporter, done)
+            return _dry_run(text, config, place, reporter, start)
+        languages = _languages(pairs, options, start)
         with same_bits(place.device, wanted=config.train.deterministic):
-            return Session(text, config, place, _languages(pairs, options), reporter).go()
+            return Session(text, config, place, languages, reporter, start).go()
 
 
 def _check_can_train(config: Config, place: Place) -> None:
@@ -186,21 +191,30 @@ def _check_can_train(config: Config, place: Place) -> None:
 
 
 def _configure(
-    corpus: CorpusPaths, options: TrainOptions, stored: Path | None
+    corpus: CorpusPaths, options: TrainOptions, stored: Path | None, start: Bundle | None
 ) -> tuple[Config, Sequence[str], PairSource | None]:
     """Return the configuration, lines that explain how it was chosen, and the corpus if it was looked at."""
     if stored is not None:
         return run_folder.resumed_config(stored, options.settings), (), None
     file, settings = options.config_file, options.settings
+    brought = () if start is None else settings_brought(start.config)
     if options.recipe != AUTO:
-        return read_config(recipe=options.recipe, file=file, settings=settings), (), None
-    given = read_config(recipe=None, file=file, settings=settings)
+        config = read_config(recipe=options.recipe, file=file, settings=settings, begun_with=brought)
+        check_same_model(config, start)
+        return config, (), None
+    given = read_config(recipe=None, file=file, settings=settings, begun_with=brought)
+    check_same_model(given, start)
     pairs = open_pairs(corpus, given.data)
     num_pairs = check_corpus(pairs).num_usable
     if options.silver:
         num_pairs += round(
             given.data.silver_weight * check_corpus(open_pairs(options.silver, given.data)).num_usable
         )
+    if start is not None:
+        adapting, reason = choose_adaptation(num_pairs, start.config.model.d_model)
+        config = read_config(recipe=None, file=file, settings=settings, begun_with=(*brought, *adapting))
+        alone = read_config(recipe=None, file=None, settings=(), begun_with=(*brought, *adapting))
+        return config, [reason, *_changes("keys that win over it", alone, config)], pairs
     choose = choose_recipe if given.data.task == "translation" else choose_parsing_recipe
     choice = choose(num_pairs)
     config = read_config(recipe=choice, file=file, settings=settings)
@@ -242,20 +256,28 @@ def _with_score(config: Config) -> Config:
     return config
 
 
-def _languages(pairs: PairSource, options: TrainOptions) -> tuple[str | None, str | None]:
+def _languages(
+    pairs: PairSource, options: TrainOptions, start: Bundle | None
+) -> tuple[str | None, str | None]:
+    """Return the languages that are named, else the suffixes of the files, else those of the first model."""
     source, target = languages_of(pairs) if isinstance(pairs, Corpus) else (None, None)
+    if start is not None:
+        source, target = source or start.source_language, target or start.target_language
     return options.source_language or source, options.target_language or target
 
 
 def _dry_run(
-    text: TrainingText, config: Config, place: Place, reporter: Reporter, num_steps_done: int
+    text: TrainingText, config: Config, place: Place, reporter: Reporter, start: Bundle | None
 ) -> Outcome:
     """Measure some steps of a model that is thrown away, and write nothing."""
+    num_steps_done = min(run_folder.last_step(place.out), config.train.max_steps)
     if num_steps_done:
         reporter.notice(f"the run stands at step {num_steps_done:,} of {config.train.max_steps:,}")
     if config.train.fast and place.device.type == "cpu":
         keep_freed_memory()
-    tokenizer, config = learn_tokenizer(text, config, reporter)
+    tokenizer = start.tokenizer if start else run_folder.stored_tokenizer(place.out)
+    if tokenizer is None:
+        tokenizer, config = learn_tokenizer(text, config, reporter)
     tell_unseen_symbols(text, tokenizer, config.data, reporter)
     with tempfile.TemporaryDirectory() as scratch:
         corpus = encode(text, tokenizer, config.data, Path(scratch), reporter).of_epoch(0, config)
