@@ -2,7 +2,7 @@
 
 usage: ./run bench translation [--size small|base|all] [--runs 5] [--sentences N] [--threads 2]
                                [--rivals NAME,...] [--work NAME,...] [--json FILE]
-       ./run bench translation --model DIR --source FILE --reference FILE
+       ./run bench translation --model DIR --source FILE --reference FILE [--length-penalty 1.0]
 
 Without a model the weights are random, of the sizes in bench/peers/sizes.py, and outputs have 14 pieces. The
 shortlist has 512 pieces and 128 random ones for each piece of a source, the most that there may be. With a
@@ -140,7 +140,7 @@ def measure(folder: Path, work: str, options: argparse.Namespace) -> dict[str, l
             job = Job(
                 beam_size,
                 batch_size,
-                1.0,
+                options.length_penalty,
                 None if options.model else LENGTH,
                 50,
                 options.threads,
@@ -191,6 +191,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--sentences", type=int, help="left out, 1,000 (small) or 300 (base)")
     parser.add_argument("--threads", type=int, default=2, help="of each rival")
+    parser.add_argument("--length-penalty", type=float, default=1.0, help="0 is the same for all rivals")
     parser.add_argument("--rivals", default=",".join(RIVALS), help="comma-separated: %(default)s")
     parser.add_argument("--work", default=",".join(WORK), help="comma-separated: %(default)s")
     parser.add_argument("--json", type=Path, help="also write every figure of every run to this file")

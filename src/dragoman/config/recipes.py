@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from importlib import resources
 
+from dragoman.config.sections import Config
+
 RECIPE_NAMES = ("demo", "tiny", "small", "base", "big", "parsing-small", "parsing")
 """The recipes that ship with the package, from the least to the greatest; those of parsing come last."""
 
@@ -183,7 +185,7 @@ def choose_parsing_recipe(num_trees: int) -> RecipeChoice:
     return RecipeChoice(name="parsing-small", reasons=reasons, settings=settings)
 
 
-def choose_adaptation(num_pairs: int, d_model: int) -> tuple[tuple[str, ...], str]:
+def choose_adaptation(num_pairs: int, config: Config) -> tuple[tuple[str, ...], str]:
     """Return settings for a training that goes on from a trained model, and the reason in a line.
 
     Ten passes over the pairs, at least 200 steps and at most 100,000, with a rate that rises to
@@ -192,10 +194,12 @@ def choose_adaptation(num_pairs: int, d_model: int) -> tuple[tuple[str, ...], st
 
     Args:
         num_pairs: Training pairs or trees, at least 1.
-        d_model: Width of the model.
+        config: Of the trained model.
     """
+    is_parser, d_model = config.data.task == "parsing", config.model.d_model
     batch_tokens = next(tier.batch_tokens for tier in _TIERS if num_pairs < tier.below_pairs)
-    steps_a_pass = num_pairs * _TOKENS_PER_PAIR / batch_tokens
+    batch_tokens = _PARSING_BATCH_TOKENS if is_parser else batch_tokens
+    steps_a_pass = num_pairs * (_SYMBOLS_PER_TREE if is_parser else _TOKENS_PER_PAIR) / batch_tokens
     max_steps = min(max(_round_up(round(_ADAPTING_PASSES * steps_a_pass), 100), 200), _MOST_STEPS)
     peak_rate = float(f"{(d_model * _ADAPTING_RATE_STEPS) ** -0.5:.1e}")
     settings = (

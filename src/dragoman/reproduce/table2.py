@@ -1,6 +1,7 @@
 """Table 2: translation, its quality and what training costs."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -14,7 +15,7 @@ from dragoman.reproduce.paper import TABLE2
 from dragoman.reproduce.request import Request
 from dragoman.reproduce.table3 import BASE, FACTORS, SETTINGS
 from dragoman.reproduce.texts import Texts
-from dragoman.reproduce.trainings import Trained, Training, shrunk, train_all
+from dragoman.reproduce.trainings import Trained, Training, shrunk, train_all, training_chart
 from dragoman.run import EvaluateOptions, evaluate
 from dragoman.text import languages_of, open_corpus, read_lines
 
@@ -27,6 +28,9 @@ BIG = {
     "model.dropout": 0.3,
 }
 """The big model (Table 3)."""
+
+_FULL = {"de": (), "fr": ("model.vocabulary_size=32000",)}
+"""What both models have besides at the full scale, by target language: pieces to French (§5.1)."""
 
 _FULL_BIG = {"de": ("train.max_steps=300000",), "fr": ("train.max_steps=300000", "model.dropout=0.1")}
 """What the big model has besides at the full scale, by target language (§5.2 and §6.1)."""
@@ -59,7 +63,8 @@ def repeat_table2(request: Request) -> Piece:
             _score(training, number, name, test)
             for number, (name, test) in enumerate(zip(texts.test_names(), texts.tests, strict=True), start=1)
         ]
-    piece = _piece(request, texts, found, scored)
+    chart = training_chart(trainings, "perplexity", "Perplexity of the development pairs")
+    piece = replace(_piece(request, texts, found, scored), charts=[chart])
     return piece.unjudged() if request.scale == "tiny" else piece
 
 
@@ -117,6 +122,7 @@ def _training(request: Request, texts: Texts, name: str, keys: Mapping[str, obje
     settings = [
         *shrunk(keys, FACTORS[request.scale]),
         *SETTINGS[request.scale],
+        *(_FULL[request.target] if request.scale == "full" else ()),
         *(_FULL_BIG[request.target] if name == "big" and request.scale == "full" else ()),
         f"train.average_checkpoints={_AVERAGED[name]}",
         "data.test_pairs=0",

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from statistics import mean, stdev
-from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from dragoman.config import read_config
 from dragoman.model import Transformer
@@ -16,6 +16,9 @@ from dragoman.reproduce.paper import TABLE3, Variation
 from dragoman.reproduce.request import Request
 from dragoman.reproduce.texts import Texts
 from dragoman.reproduce.trainings import Trained, Training, shrunk, train_all
+from dragoman.visualize.charts import Line, line_chart
+
+Ranks = NDArray[np.float64]
 
 CONFORMING_VOCABULARY, BIG_VOCABULARY = 40_960, 36_000
 """With them the counts of parameters round to the printed ones; the big row fits another one."""
@@ -130,6 +133,7 @@ def _piece(request: Request, texts: Texts, rows: Sequence[Sequence[Trained]]) ->
     spread = [_spread(seeds, "perplexity") for seeds in rows]
     printed = [variation.perplexity for variation in TABLE3]
     ranks = rank_correlation(perplexity, printed), rank_correlation(bleu, [one.bleu for one in TABLE3])
+    places = [_ranks(values) for values in (printed, perplexity)]
     factor = FACTORS[request.scale]
     minutes = sum(one.minutes for seeds in rows for one in seeds)
     return Piece(
@@ -155,15 +159,20 @@ def _piece(request: Request, texts: Texts, rows: Sequence[Sequence[Trained]]) ->
             Table(
                 name="table3",
                 title="Table 3, the paper's and ours",
-                heads=["row", "change", "PPL, paper", "BLEU, paper", "PPL", "±", "BLEU", "±", "minutes"],
+                heads=[
+                    *("row", "change", "PPL, paper", "BLEU, paper", "rank, paper"),
+                    *("PPL", "±", "rank", "BLEU", "±", "minutes"),
+                ],
                 rows=[
                     [
                         variation.row,
                         variation.change,
                         variation.perplexity,
                         variation.bleu,
+                        float(places[0][i]),
                         round(perplexity[i], 3),
                         _rounded(spread[i], 3),
+                        float(places[1][i]),
                         round(bleu[i], 2),
                         _rounded(_spread(rows[i], "bleu"), 2),
                         round(mean(one.minutes for one in rows[i]), 1),
@@ -173,8 +182,18 @@ def _piece(request: Request, texts: Texts, rows: Sequence[Sequence[Trained]]) ->
             ),
             parameter_table(),
         ],
+        charts=[_rank_chart(*places)],
         files=texts.checksums(),
     )
+
+
+def _rank_chart(paper: Ranks, here: Ranks) -> str:
+    """Return a chart of the places by perplexity: the more of a line, the more alike both rankings are."""
+    lines = [
+        Line("here", sorted(zip(paper.tolist(), here.tolist(), strict=True))),
+        Line("as in the paper", [(1.0, 1.0), (len(paper), len(paper))]),
+    ]
+    return line_chart("Place by perplexity, over the paper's", lines, x_name="place in the paper")
 
 
 def _rounded(value: float | None, digits: int) -> float | None:
@@ -227,6 +246,7 @@ def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float:
     return float(np.corrcoef(_ranks(one), _ranks(other))[0, 1])
 
 
-def _ranks(values: Sequence[float]) -> "np.ndarray[Any, np.dtype[np.float64]]":
+def _ranks(values: Sequence[float]) -> Ranks:
+    """Return the place of each value from the lowest, 1; equal values share their mean place."""
     array = np.asarray(values, np.float64)
     return np.array([(array < value).sum() + ((array == value).sum() + 1) / 2 for value in array], np.float64)

@@ -10,7 +10,7 @@ from dragoman.evaluate.parses import ParsingScores, score_parses
 from dragoman.reproduce.findings import Cell, Finding, Piece, Table
 from dragoman.reproduce.paper import TABLE4
 from dragoman.reproduce.request import Request
-from dragoman.reproduce.trainings import Trained, Training, train_all
+from dragoman.reproduce.trainings import Trained, Training, train_all, training_chart
 from dragoman.run import EvaluateParserOptions, evaluate_parser
 from dragoman.storage.durable import checksum_of
 from dragoman.trees import clean, read_trees, rooted
@@ -60,7 +60,8 @@ def repeat_table4(request: Request) -> Piece:
         request.told(f"parsing {request.test[0].name}: {training.name}")
         options = EvaluateParserOptions(output=training.folder / "test.mrg")
         scores[training.name] = evaluate_parser(training.folder, request.test[0], options).scores
-    piece = _piece(request, found, scores)
+    chart = training_chart(trainings, "f1", "F1 of development trees")
+    piece = replace(_piece(request, found, scores), charts=[chart])
     return piece.unjudged() if request.scale == "tiny" else piece
 
 

@@ -22,8 +22,10 @@ from dragoman.run import Reporter, TrainOptions, train
 from dragoman.run.device import choose_precision
 from dragoman.run.folder import FINISHED, stored_config
 from dragoman.run.reporter import Plan, Probe
+from dragoman.run.training import read_metrics
 from dragoman.storage.durable import replace_durably
 from dragoman.train.step import StopRequestedError
+from dragoman.visualize.charts import Line, line_chart
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,6 +179,28 @@ class _Measured(Reporter):
 
     def probed(self, plan: Plan, probe: Probe) -> None:
         self.plan, self.probe = plan, probe
+
+
+def training_chart(trainings: Sequence[Training], score: str, title: str) -> str:
+    """Return how a development score went in trainings that are finished, as an SVG element.
+
+    Args:
+        trainings: At most as many as a chart has lines.
+        score: ``perplexity``, ``bleu`` or ``f1``.
+        title: What stands above it.
+    """
+    lines = [
+        Line(
+            training.name,
+            [
+                (record["step"], record["validation"][score])
+                for record in read_metrics(training.folder)
+                if score in record.get("validation", ())
+            ],
+        )
+        for training in trainings
+    ]
+    return line_chart(title, lines, x_name="step")
 
 
 def predicted_cost(trainings: Sequence[Training], jobs: int) -> str:

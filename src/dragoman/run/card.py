@@ -17,6 +17,7 @@ def model_card(
     progress: Progress,
     dev_scores: Mapping[str, float],
     test_scores: Scores | ParsingScores | None,
+    first_weights: str | None = None,
 ) -> str:
     """Return the model card in Markdown: what it is, what it learned from, how well it does."""
     source, target = bundle.source_language or "source", bundle.target_language or "target"
@@ -35,6 +36,8 @@ def model_card(
         f"- Trained on {text.num_training_pairs:,} {unit}s: {progress.step:,} steps, "
         f"{progress.num_target_tokens:,} target pieces, {progress.seconds / 60:.1f} minutes.",
     ]
+    if first_weights is not None:
+        lines.append(f"- Begun with the weights of another model (SHA-256 {first_weights}).")
     if dev_scores:
         numbers = ", ".join(f"{name} {value:.2f}" for name, value in dev_scores.items())
         lines.append(f"- On {len(text.dev):,} development {unit}s: {numbers}.")

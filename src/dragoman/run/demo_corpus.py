@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dragoman.errors import CheckpointError, CorpusError, UsageError
-from dragoman.run.folder import suffixes
+from dragoman.run.held_out import suffixes
 from dragoman.run.reporter import Reporter
 from dragoman.storage.durable import replace_durably
 from dragoman.text import Corpus, Pair, check_corpus, languages_of, split_held_out, usable_pairs

@@ -144,7 +144,7 @@ def encode_dev(
 def tell_unseen_symbols(
     text: TrainingText, tokenizer: Tokenizer, config: DataConfig, reporter: Reporter
 ) -> None:
-    """Say which labels and tags of held-out trees no training tree has: the model cannot write them."""
+    """Say for which labels and tags of held-out trees the model has no symbol: it cannot write them."""
     if not tokenizer.symbols:
         return
     for pairs, what in ((text.dev, "development"), (text.test, "test")):
@@ -155,8 +155,8 @@ def tell_unseen_symbols(
             named = ", ".join(f"{name} ({number:,})" for name, number in trees.most_common(_MOST_NAMES))
             reporter.notice(
                 f"{sum(map(bool, found)):,} of {len(pairs):,} {what} trees hold labels "
-                f"{'or tags ' if config.keep_tags else ''}that no training tree has, which the model cannot "
-                f"write: {named}{', ...' if len(trees) > _MOST_NAMES else ''}"
+                f"{'or tags ' if config.keep_tags else ''}that the model cannot write, as no tree it learned "
+                f"from has them: {named}{', ...' if len(trees) > _MOST_NAMES else ''}"
             )
 
 

@@ -1,30 +1,27 @@
 """The folder of a run: what must be there to go on, and that it is the same run."""
 
 import hashlib
-import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from dragoman.config import Config, config_to_toml, read_config
 from dragoman.errors import CheckpointError, ConfigError, CorpusError, UsageError
 from dragoman.model_files import CONFIG, TOKENIZER, WEIGHTS
 from dragoman.run.corpora import TrainingText
+from dragoman.run.held_out import Languages, write_held_out
 from dragoman.run.lock import LOCK, FolderLock
 from dragoman.storage.durable import checksum_of, replace_durably, sealed, unsealed
 from dragoman.text import NumberedPair, Tokenizer
-from dragoman.trees import format_tree, tree_of_pair
 
 _SEAL = "# The SHA-256 of what follows; change keys of a resumed run with --set: "
 FINISHED = "finished.json"
 FIRST_WEIGHTS = "first.safetensors"
 """The weights that a run begins with, in its folder ``training``, where they are those of another model."""
-
-_TREES = "mrg"
-"""Ending of a file of held-out trees."""
 
 _FIXED_SECTIONS = ("model", "data")
 _FIXED_TRAIN_KEYS = ("seed", "batch_tokens", "micro_batch_tokens", "moving_average")
@@ -54,6 +51,16 @@ def check_is_free(out: Path) -> None:
                 hint="restore the file from a backup, or name a new folder",
             )
         raise UsageError(f"--out {out}: the folder is not empty", hint="name a new folder")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Brought:
+    """What a run begins with besides its text."""
+
+    tokenizer: Tokenizer
+    languages: Languages
+    weights: bytes | None = None
+    """Of another model, as the content of a safetensors file; left out, they are drawn at random."""
 
 
 @contextmanager
@@ -160,21 +167,8 @@ def stored_tokenizer(out: Path) -> Tokenizer | None:
     """
     if stored_config(out) is None:
         return None
-    path = out / TOKENIZER
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise CheckpointError(
-            f"{path}: cannot read the run's tokenizer: {error.strerror}",
-            hint="restore the file from a backup, or train into a new folder",
-        ) from error
-    if hashlib.sha256(content).hexdigest() != _about(out).get("tokenizer"):
-        raise CheckpointError(
-            f"{path}: the file is damaged, or the tokenizer of another run: "
-            "its checksum is not the one it was saved with",
-            hint="restore the file from a backup, or train into a new folder",
-        )
-    return Tokenizer.from_bytes(content, str(path))
+    path = _unchanged(out / TOKENIZER, _about(out).get("tokenizer"), "the tokenizer")
+    return Tokenizer.load(path)
 
 
 def first_weights(out: Path) -> Path | None:
@@ -183,33 +177,42 @@ def first_weights(out: Path) -> Path | None:
     Raises:
         CheckpointError: The file is missing, or not the one that the run began with.
     """
-    wanted = _about(out).get("first_weights")
+    wanted = first_weights_checksum(out)
     if wanted is None:
         return None
-    path = out / "training" / FIRST_WEIGHTS
+    return _unchanged(out / "training" / FIRST_WEIGHTS, wanted, "the first weights")
+
+
+def first_weights_checksum(out: Path) -> str | None:
+    """Return the SHA-256 of the weights that the run in a folder began with, if they were another model's."""
+    return None if stored_config(out) is None else _about(out).get("first_weights")
+
+
+def stored_languages(out: Path) -> Languages | None:
+    """Return source and target language of the run that a folder holds, or None where it does not say."""
+    found = None if stored_config(out) is None else _about(out).get("languages")
+    return None if found is None else (found[0], found[1])
+
+
+def _unchanged(path: Path, checksum: str | None, what: str) -> Path:
+    """Return the path of a file that is as the run began with it, or raise CheckpointError."""
+    hint = "restore the file from a backup, or train into a new folder"
     try:
         found = checksum_of(path)
     except OSError as error:
         raise CheckpointError(
-            f"{path}: cannot read the weights that the run began with: {error.strerror}",
-            hint="restore the file from a backup, or train into a new folder",
+            f"{path}: cannot read {what} of the run: {error.strerror}", hint=hint
         ) from error
-    if found != wanted:
+    if found != checksum:
         raise CheckpointError(
-            f"{path}: the file is damaged: its checksum is not the one it was saved with",
-            hint="restore the file from a backup, or train into a new folder",
+            f"{path}: the file is damaged, or {what} of another run: "
+            "its checksum is not the one it was saved with",
+            hint=hint,
         )
     return path
 
 
-def create(
-    out: Path,
-    text: TrainingText,
-    config: Config,
-    tokenizer: Tokenizer,
-    languages: tuple[str | None, str | None],
-    first_weights: bytes | None = None,
-) -> None:
+def create(out: Path, text: TrainingText, config: Config, brought: Brought) -> None:
     """Write what a run needs to go on; the configuration makes the folder a run.
 
     Whatever comes after it is made again when the run goes on.
@@ -222,31 +225,25 @@ def create(
         "digest": text.digest,
         "dev": _digest_of(text.dev),
         **text.named_files,
-        "tokenizer": hashlib.sha256(tokenizer.to_bytes()).hexdigest(),
+        "tokenizer": hashlib.sha256(brought.tokenizer.to_bytes()).hexdigest(),
+        "languages": brought.languages,
     }
-    if first_weights is not None:
-        about["first_weights"] = hashlib.sha256(first_weights).hexdigest()
-    elif stored_config(out) is not None and "first_weights" in (before := _about(out)):
-        about["first_weights"] = before["first_weights"]
+    if brought.weights is not None:
+        about["first_weights"] = hashlib.sha256(brought.weights).hexdigest()
+    elif (before := first_weights_checksum(out)) is not None:
+        about["first_weights"] = before
     toml = config_to_toml(config).encode()
     try:
         (out / "training").mkdir(parents=True, exist_ok=True)
         replace_durably(out / "training" / "corpus.json", sealed(about))
-        if first_weights is not None:
-            replace_durably(out / "training" / FIRST_WEIGHTS, first_weights)
-        replace_durably(out / TOKENIZER, tokenizer.to_bytes())
+        if brought.weights is not None:
+            replace_durably(out / "training" / FIRST_WEIGHTS, brought.weights)
+        replace_durably(out / TOKENIZER, brought.tokenizer.to_bytes())
         replace_durably(out / "training" / "config.toml", _seal(toml) + b"\n" + toml)
         (out / "training" / "encoded").mkdir(exist_ok=True)
         for left in (out / "training" / "encoded").glob("*.tmp"):
             left.unlink()
-        for name, pairs, is_split in (
-            ("dev", text.dev, text.dev_is_split),
-            ("test", text.test, text.test_is_split),
-        ):
-            if is_split and config.data.task == "parsing":
-                _write_trees(out / "held-out", name, pairs)
-            elif is_split:
-                _write_pairs(out / "held-out", name, pairs, languages)
+        write_held_out(out / "held-out", text, config.data.task, brought.languages)
     except OSError as error:
         raise CheckpointError(
             f"{error.filename or out}: cannot write the training folder: {error.strerror}",
@@ -304,8 +301,8 @@ def check_same_corpus(out: Path, text: TrainingText) -> None:
         )
 
 
-def _about(out: Path) -> dict[str, str]:
-    """Return checksums of corpus, development pairs and tokenizer, and the names of the corpus."""
+def _about(out: Path) -> dict[str, Any]:
+    """Return checksums of corpus, development pairs and tokenizer, names of the corpus, languages."""
     path = out / "training" / "corpus.json"
     try:
         return unsealed(path.read_bytes())
@@ -366,44 +363,3 @@ def remove(out: Path) -> None:
 
 def _digest_of(pairs: Sequence[NumberedPair]) -> str:
     return hashlib.sha256(repr([pair for _, pair in pairs]).encode()).hexdigest()
-
-
-def test_files(out: Path) -> tuple[Path, ...] | None:
-    """Return source and target file of the test pairs, or the file of trees, if they were split off."""
-    found = sorted((out / "held-out").glob("test.*")) if (out / "held-out").is_dir() else []
-    if found == [out / "held-out" / f"test.{_TREES}"]:
-        return (found[0],)
-    if len(found) != 2:
-        return None
-    order = json.loads((out / "held-out" / "order.json").read_text(encoding="utf-8"))
-    return out / "held-out" / f"test.{order[0]}", out / "held-out" / f"test.{order[1]}"
-
-
-def _write_pairs(
-    folder: Path, name: str, pairs: Sequence[NumberedPair], languages: tuple[str | None, str | None]
-) -> None:
-    """Write pairs as two line-aligned files."""
-    folder.mkdir(exist_ok=True)
-    source, target = suffixes(languages)
-    for suffix, texts in (
-        (source, [pair.source for _, pair in pairs]),
-        (target, [pair.target for _, pair in pairs]),
-    ):
-        content = "".join(f"{text}\n" for text in texts)
-        replace_durably(folder / f"{name}.{suffix}", content.encode())
-    replace_durably(folder / "order.json", json.dumps([source, target]).encode())
-
-
-def _write_trees(folder: Path, name: str, pairs: Sequence[NumberedPair]) -> None:
-    """Write pairs of a treebank as trees, one a line, with their tags."""
-    folder.mkdir(exist_ok=True)
-    content = "".join(f"{format_tree(tree_of_pair(pair))}\n" for _, pair in pairs)
-    replace_durably(folder / f"{name}.{_TREES}", content.encode())
-
-
-def suffixes(languages: tuple[str | None, str | None]) -> tuple[str, str]:
-    """Return the endings of the two files of pairs."""
-    source, target = languages
-    if source is None or target is None or source == target:
-        return "source", "target"
-    return source, target

@@ -26,6 +26,7 @@ from dragoman.run.encoding import (
     read_encoded,
     tell_unseen_symbols,
 )
+from dragoman.run.held_out import held_out_test_files
 from dragoman.run.metrics import MetricsLog
 from dragoman.run.pack import write_shortlist
 from dragoman.run.place import Place, encoded_folder, give_back_now_and_then, make_loop
@@ -35,6 +36,7 @@ from dragoman.run.report import HISTORY, history_record, write_report
 from dragoman.run.reporter import Reporter, Sample, in_words
 from dragoman.run.scoring import score_pairs
 from dragoman.run.sheet import make_sheet, write_sheet
+from dragoman.run.start import Start
 from dragoman.run.validation import DevSet, validate
 from dragoman.run.vocabulary import learn_tokenizer
 from dragoman.storage.checkpoint import CheckpointKeeper
@@ -80,21 +82,25 @@ class Session:
         place: Place,
         languages: tuple[str | None, str | None],
         reporter: Reporter,
-        start: Bundle | None = None,
+        start: Start | None = None,
     ) -> None:
         self.text = text
         self.place = place
         self.out = out = place.out
         self.reporter = reporter
-        tokenizer = start.tokenizer if start else run_folder.stored_tokenizer(out)
+        tokenizer = start.brought.tokenizer if start else run_folder.stored_tokenizer(out)
         if tokenizer is None:
             reporter.stage("learning the vocabulary")
             tokenizer, config = learn_tokenizer(text, config, reporter)
+        elif start is not None:
+            config = start.fitted(config, text)
         self.config = config
         tell_unseen_symbols(text, tokenizer, config.data, reporter)
         check_space(out, count_parameters(config.model), config.train)
         is_new = run_folder.stored_config(out) is None
-        run_folder.create(out, text, config, tokenizer, languages, start and start.weights())
+        weights = start.brought.weights if start else None
+        brought = run_folder.Brought(tokenizer=tokenizer, languages=languages, weights=weights)
+        run_folder.create(out, text, config, brought)
         reporter.stage("encoding the corpus")
         try:
             self.pairs = encode(text, tokenizer, config.data, encoded_folder(out), reporter)
@@ -105,9 +111,6 @@ class Session:
         dev = encode_dev(text, tokenizer, config.data, encoded_folder(out), reporter)
         count = config.train.validation_sentences
         self.dev = None if dev is None else DevSet(dev, [pair for _, pair in text.dev[:count]])
-        if start and self.dev:
-            scores, _ = validate(replace(start, config=config), self.dev, reporter.busy)
-            reporter.notice(f"the model as it was: development {in_words(scores)}")
         self.samples: list[Sample] = []
         self.last_loss = self.validation_seconds = 0.0
         place.ranks.from_first(config)
@@ -124,7 +127,14 @@ class Session:
             out / "metrics.jsonl", out / "tensorboard" if config.train.tensorboard else None
         )
         self.history = MetricsLog(out / HISTORY)
-        self.sheet = make_sheet(text, config, str(place.device), place.ranks.size)
+        first = run_folder.first_weights_checksum(out)
+        self.sheet = make_sheet(text, config, str(place.device), place.ranks.size, first)
+        if start and self.dev:
+            with suppress(StopRequestedError):  # it is heard again when training begins
+                scores, _ = validate(
+                    replace(self.bundle, model=self.bundle.model.eval()), self.dev, reporter.busy
+                )
+                reporter.notice(f"the model as it was: development {in_words(scores)}")
         self.loop = replace(self.loop, validate=self.validate, keeper=keeper, observer=self)
 
     def go(self) -> Outcome:
@@ -170,7 +180,10 @@ class Session:
         if self.text.test:
             self.reporter.stage(f"scoring {len(self.text.test):,} test {self.text.corpus.unit}s")
             test_scores = score_pairs(self.bundle, [pair for _, pair in self.text.test])
-        self.bundle.save(self.out, model_card(self.bundle, self.text, progress, dev_scores, test_scores))
+        self.bundle.save(
+            self.out,
+            model_card(self.bundle, self.text, progress, dev_scores, test_scores, self.sheet.first_weights),
+        )
         if self.config.data.task == "translation":
             self.reporter.stage("counting the shortlist")
             pairs = self.pairs.of_epoch(0, self.config)
@@ -192,7 +205,7 @@ class Session:
             dev_scores,
             test_scores,
             chosen,
-            run_folder.test_files(self.out),
+            held_out_test_files(self.out),
             sustained_flops(self.place.device),
             task=self.config.data.task,
         )

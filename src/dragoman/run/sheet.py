@@ -28,6 +28,8 @@ class Sheet:
     """SHA-256 of each file of training, development and test pairs."""
     training_pairs: int
     """Pairs that training saw, those that were held out left aside."""
+    first_weights: str | None = None
+    """SHA-256 of the weights that training began with, where they were those of another model."""
 
     def rows(self) -> list[tuple[str, str]]:
         """Return names and values for a reader."""
@@ -41,10 +43,13 @@ class Sheet:
             ("training pairs", f"{self.training_pairs:,}"),
             *((name.replace("_", " "), str(value)) for name, value in (machine | packages).items()),
             *((f"SHA-256 of {name}", value) for name, value in self.files.items()),
+            *([("SHA-256 of the first weights", self.first_weights)] if self.first_weights else []),
         ]
 
 
-def make_sheet(text: TrainingText, config: Config, device: str, ranks: int) -> Sheet:
+def make_sheet(
+    text: TrainingText, config: Config, device: str, ranks: int, first_weights: str | None
+) -> Sheet:
     """Return the sheet of a run."""
     return Sheet(
         seed=config.train.seed,
@@ -53,6 +58,7 @@ def make_sheet(text: TrainingText, config: Config, device: str, ranks: int) -> S
         environment=read_environment(),
         files=text.files,
         training_pairs=text.num_training_pairs,
+        first_weights=first_weights,
     )
 
 

@@ -17,7 +17,6 @@ from typing import Any, Literal
 
 import torch
 
-from dragoman.bundle import Bundle
 from dragoman.config import AUTO, Config, choose_adaptation, choose_parsing_recipe, choose_recipe, read_config
 from dragoman.errors import ConfigError
 from dragoman.model import Transformer
@@ -27,13 +26,15 @@ from dragoman.run.allocator import keep_freed_memory
 from dragoman.run.corpora import Sources, TrainingText, open_pairs, read_text
 from dragoman.run.device import choose_precision, same_bits, total_memory
 from dragoman.run.encoding import encode, tell_unseen_symbols
+from dragoman.run.held_out import Languages
 from dragoman.run.joining import joined
 from dragoman.run.metrics import check_tensorboard, whole_records
+from dragoman.run.place import Place
 from dragoman.run.plan import make_plan
 from dragoman.run.probe import probe
 from dragoman.run.reporter import Reporter
-from dragoman.run.session import Outcome, Place, Session, follow
-from dragoman.run.start import check_same_model, settings_brought
+from dragoman.run.session import Outcome, Session, follow
+from dragoman.run.start import Start
 from dragoman.run.vocabulary import learn_tokenizer
 from dragoman.storage.progress import Progress
 from dragoman.text import Corpus, PairSource, check_corpus, languages_of
@@ -119,7 +120,7 @@ def _lead(corpus: CorpusPaths, place: Place, options: TrainOptions, reporter: Re
             reporter.notice(
                 "a resumed run keeps what it began with; recipe, configuration file and --from play no part"
             )
-        start = None if stored or options.start is None else Bundle.load(Path(options.start))
+        start = None if stored or options.start is None else Start.read(Path(options.start))
         config, lines, opened = _configure(corpus, options, stored, start)
         for line in lines:
             reporter.notice(line)
@@ -150,9 +151,12 @@ def _lead(corpus: CorpusPaths, place: Place, options: TrainOptions, reporter: Re
             run_folder.check_same_corpus(place.out, text)
         if options.dry_run:
             return _dry_run(text, config, place, reporter, start)
-        languages = _languages(pairs, options, start)
+        languages = run_folder.stored_languages(place.out) if stored else None
+        languages = languages or _languages(pairs, options, start)
         with same_bits(place.device, wanted=config.train.deterministic):
-            return Session(text, config, place, languages, reporter, start).go()
+            session = Session(text, config, place, languages, reporter, start)
+            del start  # its weights are those of the session now
+            return session.go()
 
 
 def _check_can_train(config: Config, place: Place) -> None:
@@ -191,35 +195,52 @@ def _check_can_train(config: Config, place: Place) -> None:
 
 
 def _configure(
-    corpus: CorpusPaths, options: TrainOptions, stored: Path | None, start: Bundle | None
+    corpus: CorpusPaths, options: TrainOptions, stored: Path | None, start: Start | None
 ) -> tuple[Config, Sequence[str], PairSource | None]:
     """Return the configuration, lines that explain how it was chosen, and the corpus if it was looked at."""
     if stored is not None:
         return run_folder.resumed_config(stored, options.settings), (), None
     file, settings = options.config_file, options.settings
-    brought = () if start is None else settings_brought(start.config)
-    if options.recipe != AUTO:
-        config = read_config(recipe=options.recipe, file=file, settings=settings, begun_with=brought)
-        check_same_model(config, start)
-        return config, (), None
-    given = read_config(recipe=None, file=file, settings=settings, begun_with=brought)
-    check_same_model(given, start)
-    pairs = open_pairs(corpus, given.data)
-    num_pairs = check_corpus(pairs).num_usable
-    if options.silver:
-        num_pairs += round(
-            given.data.silver_weight * check_corpus(open_pairs(options.silver, given.data)).num_usable
-        )
     if start is not None:
-        adapting, reason = choose_adaptation(num_pairs, start.config.model.d_model)
-        config = read_config(recipe=None, file=file, settings=settings, begun_with=(*brought, *adapting))
-        alone = read_config(recipe=None, file=None, settings=(), begun_with=(*brought, *adapting))
-        return config, [reason, *_changes("keys that win over it", alone, config)], pairs
+        return _configure_adapting(corpus, options, start)
+    if options.recipe != AUTO:
+        return read_config(recipe=options.recipe, file=file, settings=settings), (), None
+    given = read_config(recipe=None, file=file, settings=settings)
+    pairs = open_pairs(corpus, given.data)
+    num_pairs = _num_usable(pairs, options, given)
     choose = choose_recipe if given.data.task == "translation" else choose_parsing_recipe
     choice = choose(num_pairs)
     config = read_config(recipe=choice, file=file, settings=settings)
     recipe_alone = read_config(recipe=choice, file=None, settings=())
     return config, [*choice.reasons, *_changes("keys that win over the recipe", recipe_alone, config)], pairs
+
+
+def _configure_adapting(
+    corpus: CorpusPaths, options: TrainOptions, start: Start
+) -> tuple[Config, Sequence[str], PairSource | None]:
+    """Return the same for a training that begins with a trained model."""
+    file, settings, brought = options.config_file, options.settings, start.settings()
+    if options.recipe != AUTO:
+        start.check_task(read_config(recipe=options.recipe, file=file, settings=settings))
+        config = read_config(recipe=options.recipe, file=file, settings=settings, begun_with=brought)
+        start.check_keys(config)
+        return config, (), None
+    given = read_config(recipe=None, file=file, settings=settings, begun_with=brought)
+    start.check_keys(given)
+    pairs = open_pairs(corpus, given.data)
+    plan, reason = choose_adaptation(_num_usable(pairs, options, given), start.config)
+    config = read_config(recipe=None, file=file, settings=settings, begun_with=(*brought, *plan))
+    alone = read_config(recipe=None, file=None, settings=(), begun_with=(*brought, *plan))
+    return config, [reason, *_changes("keys that win over it", alone, config)], pairs
+
+
+def _num_usable(pairs: PairSource, options: TrainOptions, config: Config) -> int:
+    """Return how many pairs or trees there are to learn from, silver ones by their weight."""
+    found = check_corpus(pairs).num_usable
+    if options.silver:
+        silver = check_corpus(open_pairs(options.silver, config.data)).num_usable
+        found += round(config.data.silver_weight * silver)
+    return found
 
 
 def _changes(what: str, chosen: Config, config: Config) -> list[str]:
@@ -256,18 +277,16 @@ def _with_score(config: Config) -> Config:
     return config
 
 
-def _languages(
-    pairs: PairSource, options: TrainOptions, start: Bundle | None
-) -> tuple[str | None, str | None]:
+def _languages(pairs: PairSource, options: TrainOptions, start: Start | None) -> Languages:
     """Return the languages that are named, else the suffixes of the files, else those of the first model."""
     source, target = languages_of(pairs) if isinstance(pairs, Corpus) else (None, None)
     if start is not None:
-        source, target = source or start.source_language, target or start.target_language
+        source, target = source or start.brought.languages[0], target or start.brought.languages[1]
     return options.source_language or source, options.target_language or target
 
 
 def _dry_run(
-    text: TrainingText, config: Config, place: Place, reporter: Reporter, start: Bundle | None
+    text: TrainingText, config: Config, place: Place, reporter: Reporter, start: Start | None
 ) -> Outcome:
     """Measure some steps of a model that is thrown away, and write nothing."""
     num_steps_done = min(run_folder.last_step(place.out), config.train.max_steps)
@@ -275,7 +294,9 @@ def _dry_run(
         reporter.notice(f"the run stands at step {num_steps_done:,} of {config.train.max_steps:,}")
     if config.train.fast and place.device.type == "cpu":
         keep_freed_memory()
-    tokenizer = start.tokenizer if start else run_folder.stored_tokenizer(place.out)
+    tokenizer = start.brought.tokenizer if start else run_folder.stored_tokenizer(place.out)
+    if start is not None:
+        config = start.fitted(config, text)
     if tokenizer is None:
         tokenizer, config = learn_tokenizer(text, config, reporter)
     tell_unseen_symbols(text, tokenizer, config.data, reporter)

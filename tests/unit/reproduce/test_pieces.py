@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 import torch
 
+from dragoman.config import read_config
 from dragoman.errors import ConfigError, DivergedError, MissingDependencyError, UsageError
 from dragoman.reproduce import Finding, Piece, Request, Table, reproduce
 from dragoman.reproduce.checks import repeat_checks
 from dragoman.reproduce.paper import TABLE2, TABLE3, TABLE4
 from dragoman.reproduce.record import read_record, write_record
 from dragoman.reproduce.table1 import repeat_table1
-from dragoman.reproduce.table3 import parameter_table
+from dragoman.reproduce.table2 import BIG, _training
+from dragoman.reproduce.table3 import BASE, parameter_table
 from dragoman.reproduce.texts import Texts
 from dragoman.reproduce.trainings import Training, _devices, predicted_cost, shrunk
 from dragoman.train.step import StopRequestedError
@@ -145,6 +147,7 @@ def test_table_2_trains_scores_and_prices(tmp_path: Path) -> None:
     assert len(rows) == 12
     assert all(isinstance(row[6], float) for row in rows[-2:])
     assert all(isinstance(row[-1], float) and row[-1] > 0 for row in rows[-2:])
+    assert all(f"{name} " in piece.charts[0] for name in ("base", "big"))
     assert again.lines() == piece.lines()
     assert (tmp_path / "trainings" / "base" / "test-1.out").exists()
 
@@ -213,7 +216,11 @@ def test_table_3_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     assert len(stamps) == 3
     assert first == ["3 of 20 trainings are finished already"]
     assert all(path.stat().st_mtime_ns == stamp for path, stamp in stamps.items())
-    assert len(piece.tables[0].rows) == 20
+    table = piece.tables[0]
+    places = [[row[table.heads.index(head)] for row in table.rows] for head in ("rank, paper", "rank")]
+    assert len(table.rows) == 20
+    assert [sum(column) for column in places] == [210, 210]  # type: ignore[arg-type]
+    assert "Place by perplexity" in piece.charts[0]
     assert all(finding.agrees is None for finding in piece.findings)
 
 
@@ -340,6 +347,16 @@ def test_the_full_scale_obtains_the_paper_s_corpus(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("dragoman.reproduce.wmt14.find_spec", lambda _: None)
     with pytest.raises(MissingDependencyError, match="obtained by mtdata"):
         reproduce(Request(what="table2", out=tmp_path, scale="full", target="fr"))
+
+
+def test_the_full_scale_has_the_paper_s_vocabularies(tmp_path: Path) -> None:
+    """37,000 pieces to German and 32,000 to French (§5.1), in both models."""
+    texts = Texts(train=(), dev=(), tests=[], about="")
+    for target, size in (("de", 37_000), ("fr", 32_000)):
+        asked = Request(what="table2", out=tmp_path, scale="full", target=target)  # type: ignore[arg-type]
+        for name, keys in (("base", BASE), ("big", BASE | BIG)):
+            settings = _training(asked, texts, name, keys).settings
+            assert read_config(recipe="base", file=None, settings=settings).model.vocabulary_size == size
 
 
 def test_the_figures_of_a_model_that_is_there(tmp_path: Path) -> None:

@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 import torch
 
+from diverging import poison
 from dragoman.config import Config, TrainConfig
 from dragoman.errors import ConfigError, DivergedError, OutOfMemoryError
-from dragoman.model import Transformer
 from dragoman.model.arithmetic import count_parameters
 from dragoman.run import Outcome, training
-from dragoman.run.session import Place, Session
+from dragoman.run.place import Place
+from dragoman.run.session import Session
 from dragoman.storage.progress import Progress
 from dragoman.train import health, loop
 from dragoman.train.health import MAX_SETBACKS, MAX_SKIPPED_IN_ROW
@@ -27,30 +28,6 @@ from tiny_runs import Recorder, remains, stop_after, tiny_run
 
 def records(out: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
-
-
-def poison(monkeypatch: pytest.MonkeyPatch, *, from_step: int, num_setbacks: int) -> None:
-    """Let no gradient be finite from a step on, until the run has gone back so many times."""
-    make, train_step, now = loop._make, loop.train_step, [Progress()]
-
-    def remember(run: Any, progress: Progress, *rest: Any) -> Any:
-        now[0] = progress
-        return make(run, progress, *rest)
-
-    def step(model: Transformer, *rest: Any) -> StepResult:
-        if now[0].step + 1 < from_step or now[0].health.num_setbacks >= num_setbacks:
-            return train_step(model, *rest)
-        weight = model.encoder[0].feed_forward.inner.weight
-        before = weight.detach().clone()
-        with torch.no_grad():
-            weight.fill_(torch.nan)
-            with torch.enable_grad():
-                result = train_step(model, *rest)
-            weight.copy_(before)
-        return result
-
-    monkeypatch.setattr(loop, "_make", remember)
-    monkeypatch.setattr(loop, "train_step", step)
 
 
 def test_an_update_that_is_not_finite_is_skipped(

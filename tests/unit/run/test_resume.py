@@ -329,7 +329,7 @@ def test_a_resumed_run_keeps_its_recipe(
     tiny_run(corpus, tmp_path / "model", resume=True, reporter=recorder, **options)
 
     assert_same(remains(tmp_path / "model"), undisturbed())
-    assert any("recipe and configuration file play no part" in notice for notice in recorder.notices)
+    assert any("recipe, configuration file and --from play no part" in notice for notice in recorder.notices)
 
 
 def test_a_resumed_run_keeps_its_corpus(corpus: list[Path], tmp_path: Path) -> None:
