@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from dragoman.config import SearchConfig
-from dragoman.engine import Engine, Precision, engine_name, is_there
+from dragoman.engine import Engine, Precision, has_bfloat16
 from dragoman.hypothesis import Hypothesis
 from dragoman.model import Transformer
 from dragoman.model_search import ModelSearch
@@ -22,7 +22,7 @@ from dragoman.text.lexicon import Lexicon
 from tiny_models import random_ids
 
 PRECISIONS: list[Precision] = ["float32", "int8"]
-if is_there() and engine_name() == "avx512bf16":
+if has_bfloat16():
     PRECISIONS.append("bfloat16")
 
 LENGTHS = [1, 2, 3, 5, 8, 13, 21, 4, 4, 17]

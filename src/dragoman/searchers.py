@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from dragoman.config import Config, SearchConfig
 from dragoman.device_name import check_device_name
-from dragoman.engine import HINT, PRECISIONS, Precision, is_there, missing_notice, only_packed, read_engine
+from dragoman.engine import (
+    HINT,
+    PRECISIONS,
+    Precision,
+    engine_name,
+    has_bfloat16,
+    is_there,
+    missing_notice,
+    only_packed,
+    read_engine,
+)
 from dragoman.errors import UsageError
 from dragoman.hypothesis import Hypothesis
 from dragoman.model_files import Outline
@@ -106,6 +116,11 @@ def load_searcher(
                     hint=f"add --precision {packed}, or copy model.safetensors into the folder",
                 )
             chosen = chosen or packed or "float32"
+            if chosen == "bfloat16" and not has_bfloat16():
+                raise UsageError(
+                    f"--precision bfloat16: this processor has no instructions for it ({engine_name()})",
+                    hint="leave it out for float32, or take --precision int8, which every processor computes",
+                )
             return outline, read_engine(outline, chosen, threads or num_threads())
         if chosen == "bfloat16" or (chosen == "int8" and not _can_quantize()):
             raise UsageError(f"--precision {precision}: {missing_notice()}", hint=HINT)

@@ -4,7 +4,9 @@ import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ import pytest
 from copying import Ended, Translate
 from dragoman.cli import main
 from dragoman.engine import build, is_there, library
-from dragoman.engine.build import BuildError
+from dragoman.engine.build import BuildError, library_name
 from dragoman.quantized import can_quantize
 
 pytestmark = pytest.mark.untraced
@@ -33,6 +35,25 @@ def test_a_translation_imports_no_torch(copy_model: Path) -> None:
     )
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "ba be bi\n", "")
+
+
+@pytest.mark.parametrize("without", ["a search in native code", "the engine"])
+def test_what_needs_torch_imports_no_compiler_of_it(copy_model: Path, without: str) -> None:
+    """``torch._dynamo`` takes seconds to import; torch itself brings ``torch.ao``, but no more than that."""
+    script = (
+        "import sys, torch\n"
+        "before = {name for name in sys.modules if name.startswith('torch.ao')}\n"
+        "import dragoman.searchers, dragoman.cli\n"
+        f"if {without == 'the engine'}: dragoman.searchers.is_there = lambda: False\n"
+        f"code = dragoman.cli.main(['translate', {str(copy_model)!r}, '--forbid', 'bo'])\n"
+        "ao = {name for name in sys.modules if name.startswith('torch.ao')}\n"
+        "sys.exit(code or 'torch._dynamo' in sys.modules or ao != before)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], input="ba be bi\n", capture_output=True, text=True, check=False
+    )
+
+    assert (done.returncode, done.stdout) == (0, "ba be bi\n")
 
 
 @built
@@ -228,3 +249,18 @@ def test_a_signal_ends_a_translation(copy_model: Path, tmp_path: Path, number: i
 
     assert running.returncode == code
     assert "Traceback" not in said
+
+
+@pytest.mark.full
+def test_a_wheel_has_the_engine(root: Path, tmp_path: Path) -> None:
+    """Built with a compiler it is a wheel of this platform that holds the library; any Python 3 takes it."""
+    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(tmp_path), str(root)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    if "find a version" in ended.stderr or "onnection" in ended.stderr:
+        pytest.skip("pip cannot reach its package index")
+    [wheel] = tmp_path.glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+
+    assert wheel.name.endswith(f"-py3-none-{platform}.whl")
+    assert [name.rpartition("/")[2] for name in names if name.endswith(".so")] == [library_name()]

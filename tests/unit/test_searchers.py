@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from dragoman.bundle import Bundle
+from dragoman.cli import main
 from dragoman.config import Config, SearchConfig
+from dragoman.engine import is_there
+from dragoman.engine.library import library
 from dragoman.errors import UsageError
 from dragoman.model_search import ModelSearch
 from dragoman.searchers import check_joins, in_order, load_searcher
@@ -47,6 +50,25 @@ def test_nothing_waits_longer_than_it_must() -> None:
     given = [(item, len(asked)) for item in in_order(found())]
 
     assert given == [("0", 2), ("1", 2), ("2", 3), ("3", 5), ("4", 5)]
+
+
+@pytest.mark.skipif(not is_there(), reason="the native engine is not built: no C++ compiler")
+def test_a_precision_that_the_processor_lacks_is_refused(
+    tokenizer: Tokenizer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One message, with what every processor computes, before any line is read."""
+    bundle(tokenizer).save(tmp_path / "model", "A tiny model.\n")
+    best = library().dragoman_kernels()
+    try:
+        assert library().dragoman_use_kernels(b"plain") == 0
+        code = main(["translate", str(tmp_path / "model"), "--precision", "bfloat16"])
+    finally:
+        library().dragoman_use_kernels(best)
+    said = capsys.readouterr()
+
+    assert (code, said.out) == (2, "")
+    assert "--precision bfloat16: this processor has no instructions for it (plain)" in said.err
+    assert "--precision int8" in said.err
 
 
 def test_nothing_found_is_nothing() -> None:

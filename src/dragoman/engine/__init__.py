@@ -4,7 +4,7 @@ It imports no torch. Beside it stands the readable form: ``dragoman.model`` with
 """
 
 from dragoman.engine.engine import Engine
-from dragoman.engine.library import HINT, engine_name, is_there, missing_notice
+from dragoman.engine.library import HINT, engine_name, has_bfloat16, is_there, missing_notice
 from dragoman.engine.packed import only_packed, pack, packed_path, read_engine
 from dragoman.engine.packing import PRECISIONS, Precision
 
@@ -14,6 +14,7 @@ __all__ = [
     "Engine",
     "Precision",
     "engine_name",
+    "has_bfloat16",
     "is_there",
     "missing_notice",
     "only_packed",

@@ -52,6 +52,8 @@ class Engine:
         self._lexicon = lexicon
         self._lock = Lock()
         self.config = config
+        if problem := packing.fault_of_tables(config, tables):
+            raise EngineError(f"the engine cannot take this model: {problem}")
         self._tables = tables
         self._positions = packing.positions(0, config, tables)
         numbers = np.array(
@@ -106,6 +108,8 @@ class Engine:
             self._library.dragoman_free_model(self.handle)
 
     def _add(self, name: str, part: Part) -> None:
+        if problem := part.fault():
+            raise EngineError(f"the engine cannot take this model: {name}: {problem}")
         values, scale, bias = (None if one is None else np.ascontiguousarray(one) for one in part)
         assert values is not None
         if values.ndim == 1:

@@ -92,6 +92,11 @@ def engine_name() -> str:
     return library().dragoman_kernels().decode() if is_there() else missing_notice()
 
 
+def has_bfloat16() -> bool:
+    """Tell whether the engine is there, on a processor with instructions for bfloat16."""
+    return is_there() and engine_name() == "avx512bf16"
+
+
 def missing_notice() -> str:
     """Return why the engine is not used, in words."""
     path = library_path()

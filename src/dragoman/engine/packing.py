@@ -41,6 +41,23 @@ class Part(NamedTuple):
     scale_O: Floats | None = None
     bias_O: Floats | None = None
 
+    def fault(self) -> str | None:
+        """Return what the engine could not read without leaving its memory, in words, or None."""
+        values, kind = self.values, str(self.values.dtype)
+        if kind not in KINDS or values.ndim not in (1, 2):
+            return f"numbers of type {kind} in {values.ndim} dimensions"
+        if values.ndim == 1:
+            is_plain = kind == "float32" and self.scale_O is None and self.bias_O is None
+            return None if is_plain else "a vector must be float32 and stand alone"
+        if (kind == "int8") != (self.scale_O is not None):
+            return "bytes need a scale, and other numbers have none"
+        for one in (self.scale_O, self.bias_O):
+            if one is not None and (str(one.dtype) != "float32" or one.shape != values.shape[:1]):
+                return (
+                    f"a scale or bias of shape {one.shape} and type {one.dtype} for {len(values):,} outputs"
+                )
+        return None
+
 
 def quantized(weight_OI: Floats) -> tuple[npt.NDArray[np.int8], Floats]:
     """Return weights rounded to 8 bits, and the scale of each output."""
@@ -208,6 +225,19 @@ def vectors(
 def tables(tensors: Mapping[str, Floats]) -> dict[str, Floats]:
     """Return the tensors of learned or stored positions."""
     return {name: tensors[name] for name in tensors if name.endswith("positions.table_TD")}
+
+
+def fault_of_tables(config: ModelConfig, tables: Mapping[str, Floats]) -> str | None:
+    """Return what is wrong with the stored positions of a model, in words, or None."""
+    if config.positions not in ("learned", "table"):
+        return None
+    own = tables.get("embedding.positions.table_TD")
+    if own is None:
+        return "its table of positions is missing"
+    for table_TD in tables.values():
+        if str(table_TD.dtype) != "float32" or table_TD.shape != (len(own), config.d_model):
+            return f"a table of positions has shape {table_TD.shape} and type {table_TD.dtype}"
+    return None
 
 
 class Positions(NamedTuple):

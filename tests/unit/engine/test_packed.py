@@ -1,10 +1,14 @@
 """Packed weights give what the weights give that they were packed of."""
 
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import safetensors
+import safetensors.numpy
 import torch
 
 from dragoman.bundle import Bundle
@@ -18,7 +22,8 @@ from dragoman.engine import (
     packed_path,
     read_engine,
 )
-from dragoman.errors import BundleError
+from dragoman.engine.packed import _checksum
+from dragoman.errors import BundleError, DragomanError
 from dragoman.hypothesis import Hypothesis
 from dragoman.model_files import Outline
 from dragoman.text import Tokenizer
@@ -170,6 +175,59 @@ def test_other_weights_beside_it_are_told(saved: Callable[..., Outline]) -> None
     assert error.message == f"{path} was packed of other weights than those of {weights_path}"
     assert error.hint == f"pack them again: dragoman pack {outline.folder} --precision int8"
     assert found_by(read_engine(outline, "int8", 1)) == found_by(read_engine(other, "int8", 1))
+
+
+def changed(outline: Outline, name: str, change: Callable[[Any], Any], precision: Precision) -> None:
+    """Pack a model with one array changed, under a checksum that is right."""
+    path = pack(outline, precision)
+    with safetensors.safe_open(path, "numpy") as file:
+        about = file.metadata()["packed"].split(" ")
+        arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118  # no mapping
+    values = change(arrays.pop(name))
+    if values is not None:
+        arrays[name] = np.ascontiguousarray(values)
+    packed = " ".join([*about[:2], _checksum(arrays)])
+    path.write_bytes(safetensors.numpy.save(arrays, {"packed": packed}))
+
+
+CHANGES: dict[str, Callable[[Any], Any]] = {
+    "gone": lambda values: None,
+    "short": lambda values: values[: len(values) // 2],
+    "none": lambda values: values[:0],
+    "long": lambda values: np.concatenate([values, values]),
+    "flat": lambda values: values.ravel(),
+    "deep": lambda values: values[None, None],
+    "narrow": lambda values: values[..., :-1],
+    "double": lambda values: values.astype(np.float64),
+    "bytes": lambda values: (values > 0).astype(np.int8),
+}
+
+
+FLAT = ("encoder.0.attention/scale_O", "decoder.0.self_norm.gain/values", "hidden/values")
+BIASES = ("decoder.1.inner/bias_O", "projection/bias_O")
+BYTES = ("encoder.0.attention/values", "projection/values")
+TABLE = "embedding.positions.table_TD"
+HARMLESS = {
+    *((name, "flat") for name in (*FLAT, *BIASES)),
+    *((name, "gone") for name in BIASES),  # a model may have none
+    *((name, "bytes") for name in BYTES),
+    (TABLE, "long"),
+}
+"""Changes that are none, or that leave a model."""
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [pair for pair in product((*FLAT, *BIASES, *BYTES, TABLE), CHANGES) if pair not in HARMLESS],
+)
+def test_packed_parts_of_another_shape_are_refused(
+    saved: Callable[..., Outline], name: str, change: str
+) -> None:
+    """Arrays that do not belong to the model are told, and never read beyond their end."""
+    outline = saved(positions="learned", max_positions=64)
+    changed(outline, name, CHANGES[change], "int8")
+    with pytest.raises(DragomanError):
+        run(read_engine(outline, "int8", 1), sources([60]), [62], SearchConfig())
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)

@@ -12,8 +12,12 @@ from dragoman.engine.build import BuildError, build
 HERE = Path(__file__).parent
 CHECKED = [
     HERE / "test_engine.py",
+    HERE / "test_packed.py",
     HERE / "test_shortlist.py",
-    HERE.parents[1] / "properties" / "test_shortlist.py",
+    *(
+        HERE.parents[1] / "properties" / f"test_{name}.py"
+        for name in ("shortlist", "refill", "native_search")
+    ),
 ]
 
 OPTIONS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-g", "-O1")
