@@ -5,7 +5,7 @@ usage: ./run bench translation [--size small|base|all] [--runs 5] [--sentences N
        ./run bench translation --model DIR --source FILE --reference FILE [--length-penalty 1.0]
 
 Without a model the weights are random, of the sizes in bench/peers/sizes.py, and outputs have 14 pieces. The
-shortlist has 512 pieces and 128 random ones for each piece of a source, the most that there may be. With a
+shortlist has 512 pieces and 128 random ones for each piece of a source, twice what captions give. With a
 model, lines of text are translated, and BLEU stands beside the speed. Rivals take turns, each in a process of
 its own that translates everything twice, of which the second time counts; medians over the runs.
 CTranslate2 has as many workers of one thread as there are threads, which is its best setting here; one line

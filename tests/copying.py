@@ -3,12 +3,15 @@
 import io
 import random
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from dragoman.cli import main
+from dragoman.config import SearchConfig
+from dragoman.hypothesis import Hypothesis
 from dragoman.run import TrainOptions, train
 
 SYLLABLES = ["ba", "be", "bi", "bo", "bu", "da", "de", "di", "do", "du", "ga", "ge", "gi", "go", "gu"]
@@ -31,6 +34,24 @@ def train_copier(folder: Path) -> Path:
         file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     train(files, folder / "model", TrainOptions(recipe="tiny", settings=SETTINGS, device="cpu"))
     return folder / "model"
+
+
+class CopySearcher:
+    """Finds each source itself, the last one first, in place of a model."""
+
+    def search_each(
+        self,
+        sources: Sequence[Sequence[int]],
+        limits: Sequence[int],
+        config: SearchConfig,
+        *,
+        before_batch: Callable[[], None],
+    ) -> Iterator[tuple[int, list[Hypothesis]]]:
+        """Yield the place of each source, and the source without its end."""
+        for place in reversed(range(len(sources))):
+            before_batch()
+            tokens = tuple(sources[place][:-1])
+            yield place, [Hypothesis(tokens, (0.0,) * (len(tokens) + 1), 0.0, 0.0, finished=True)]
 
 
 class Ended(NamedTuple):

@@ -109,19 +109,8 @@ def load_searcher(
         )
     if _is_processor(device):
         if is_there():
-            outline, packed = Outline.read(folder), only_packed(folder)
-            if packed is not None and chosen not in (None, packed):
-                raise UsageError(
-                    f"--precision {chosen}: {folder} holds weights that are packed for {packed} alone",
-                    hint=f"add --precision {packed}, or copy model.safetensors into the folder",
-                )
-            chosen = chosen or packed or "float32"
-            if chosen == "bfloat16" and not has_bfloat16():
-                raise UsageError(
-                    f"--precision bfloat16: this processor has no instructions for it ({engine_name()})",
-                    hint="leave it out for float32, or take --precision int8, which every processor computes",
-                )
-            return outline, read_engine(outline, chosen, threads or num_threads())
+            outline = Outline.read(folder)
+            return outline, read_engine(outline, _of_engine(folder, chosen), threads or num_threads())
         if chosen == "bfloat16" or (chosen == "int8" and not _can_quantize()):
             raise UsageError(f"--precision {precision}: {missing_notice()}", hint=HINT)
         if (packed := only_packed(folder)) is not None:
@@ -141,6 +130,23 @@ def load_searcher(
         torch.set_num_threads(threads)
     bundle = Bundle.load(folder, choose_device(device))
     return bundle, ModelSearch(bundle, in_bytes=chosen == "int8")
+
+
+def _of_engine(folder: Path, chosen: Precision | None) -> Precision:
+    """Return what the engine computes in: what was chosen, or what the only weights are packed for."""
+    packed = only_packed(folder)
+    if packed is not None and chosen not in (None, packed):
+        raise UsageError(
+            f"--precision {chosen}: {folder} holds weights that are packed for {packed} alone",
+            hint=f"add --precision {packed}, or copy model.safetensors into the folder",
+        )
+    precision = chosen or packed or "float32"
+    if precision == "bfloat16" and not has_bfloat16():
+        raise UsageError(
+            f"--precision bfloat16: this processor has no instructions for it ({engine_name()})",
+            hint="leave it out for float32, or take --precision int8, which every processor computes",
+        )
+    return precision
 
 
 def _can_quantize() -> bool:

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from itertools import islice
+from functools import partial
+from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,11 +21,11 @@ from dragoman.searchers import (
     load_searcher,
     searcher_of,
 )
-from dragoman.text.ids import END
+from dragoman.source_search import Source, SourceSearch
+from dragoman.stream import in_windows, refuse_one_text, with_prefixes
 from dragoman.text.parts import Part, cut_text
 
 if TYPE_CHECKING:
-    from dragoman.decoder_search import DecoderSearch
     from dragoman.model_search import Attention
 
 WINDOW = 1_024
@@ -92,22 +92,6 @@ class Text(NamedTuple):
     """How its translation begins."""
 
 
-class Source(NamedTuple):
-    """A text, or a part of one, as it is searched for."""
-
-    ids: list[int]
-    """Its pieces, without an end."""
-
-    key: int
-    """The number of its text."""
-
-    prefix: str
-    """How its translation begins."""
-
-    before: str
-    """What is written before it, where that must be known."""
-
-
 class _Job:
     """A text while it is translated.
 
@@ -118,6 +102,8 @@ class _Job:
 
     def __init__(self, text: Text, parts: list[Part]) -> None:
         self.text = text
+        if parts and text.prefix:
+            parts[0] = parts[0]._replace(gap="")  # a translation begins with its prefix to the letter
         self.parts = parts
         self.found: list[list[Alternative]] = [[] for _ in parts]
 
@@ -126,7 +112,7 @@ class _Job:
         if number == 0:
             return ""
         written = zip(self.parts, self.found[:number], strict=False)
-        return "".join(part.gap + own[0].text for part, own in written) + self.parts[number].gap
+        return "".join(part.around(own[0].text) for part, own in written) + self.parts[number].gap
 
 
 def _waves(jobs: Sequence[_Job], *, in_turn: bool) -> Iterator[list[tuple[int, int]]]:
@@ -171,7 +157,7 @@ class Translator:
                 hint="use 'dragoman parse', or dragoman.Parser",
             )
         self.bundle = bundle
-        self._searchers = [searcher or searcher_of(bundle), *others]
+        self._search: SourceSearch | None = SourceSearch(bundle, [searcher or searcher_of(bundle), *others])
         self._before_batch = before_batch
         self._tokenizer = bundle.tokenizer
 
@@ -209,9 +195,12 @@ class Translator:
         return cls(bundle, searcher, others=joined)
 
     def close(self) -> None:
-        """Let go of the engines, whose memory is free once no thread searches with them any more."""
-        self._searchers = []
-        self.__dict__.pop("_decoder_search", None)
+        """Let go of the engines, whose memory is free once no thread searches with them any more.
+
+        The texts that another thread, or a stream, translates together are still finished; what asks for
+        more raises ValueError.
+        """
+        self._search = None
 
     def __enter__(self) -> "Translator":
         return self
@@ -251,28 +240,55 @@ class Translator:
 
         Raises:
             UsageError: A prefix leaves no room within the length limit, or holds a forbidden phrase.
+            ValueError: There are fewer prefixes than texts, or more; or the translator was closed.
         """
-        if isinstance(texts, str):
-            raise TypeError("texts must be a list of texts, not one text")
+        refuse_one_text(texts=texts, prefixes=prefixes)
         if prefixes and len(prefixes) != len(texts):
             raise ValueError(f"{len(prefixes)} prefixes of {len(texts)} texts; each has one, or none has")
-        given = map(Text, texts, prefixes) if prefixes else map(Text, texts)
-        return list(self._stream(given, config or self.config, choice))
+        return list(self.translate_stream(texts, config, choice=choice, prefixes=prefixes or None))
 
     def translate_stream(
-        self, texts: Iterable[str], config: SearchConfig | None = None, *, choice: Choice = PLAIN
+        self,
+        texts: Iterable[str],
+        config: SearchConfig | None = None,
+        *,
+        choice: Choice = PLAIN,
+        prefixes: Iterable[str] | None = None,
+        window: int = WINDOW,
     ) -> Iterator[Translation]:
-        """Yield the translation of each text as soon as it and those before it are done, in order."""
-        return self._stream(map(Text, texts), config or self.config, choice)
+        """Yield the translation of each text as soon as it and those before it are done, in order.
 
-    def _stream(self, texts: Iterable["Text"], config: SearchConfig, choice: Choice) -> Iterator[Translation]:
-        iterator, first = iter(texts), 0
-        while window := list(islice(iterator, WINDOW)):
+        Texts are read a window at a time: after so many, or the last, they are translated together, and no
+        more are read until all of them were yielded. Closing the iterator ends the search.
+
+        Args:
+            texts: As for ``translate``; they may never end.
+            config: Settings of the search; left out, the model's own.
+            choice: What else is asked of outputs.
+            prefixes: How the translation of each text begins, one for each text, read with it.
+            window: Texts that are read before the first of them is translated. 1 where a text may wait for
+                the translation of the one before it; a large one is faster.
+
+        Raises:
+            UsageError: A prefix leaves no room within the length limit, or holds a forbidden phrase.
+            ValueError: There are fewer prefixes than texts, or more; those before were translated.
+        """
+        refuse_one_text(texts=texts, prefixes=prefixes)
+        if window < 1:
+            raise ValueError(f"window is {window}; it must be 1 or more")
+        given = starmap(Text, with_prefixes(texts, prefixes))
+        return self._stream(in_windows(given, window), config or self.config, choice)
+
+    def _stream(
+        self, windows: Iterable[list[Text]], config: SearchConfig, choice: Choice
+    ) -> Iterator[Translation]:
+        first = 0
+        for window in windows:
             yield from in_order(self.translate_each(window, config, choice, first=first))
             first += len(window)
 
     def translate_each(
-        self, texts: Sequence["Text"], config: SearchConfig, choice: Choice = PLAIN, *, first: int = 0
+        self, texts: Sequence[Text], config: SearchConfig, choice: Choice = PLAIN, *, first: int = 0
     ) -> Iterator[tuple[int, Translation]]:
         """Yield the place of each text and its translation as soon as it is done, in any order.
 
@@ -281,7 +297,14 @@ class Translator:
             config: Settings of the search.
             choice: What else is asked of outputs.
             first: Texts that came before; what is drawn for a text depends on its number.
+
+        Raises:
+            UsageError: A prefix leaves no room within the length limit, or holds a forbidden phrase.
+            ValueError: The translator was closed.
         """
+        search = self._search  # held, since close() may put None in its place
+        if search is None:
+            raise ValueError("this translator was closed; load the model again")
         jobs = [_Job(text, self._parts(text.source)) for text in texts]
         yield from (
             (i, Translation(job.text.source, (_EMPTY,), 0, 1)) for i, job in enumerate(jobs) if not job.parts
@@ -296,7 +319,7 @@ class Translator:
                 )
                 for i, number in wave
             ]
-            for place, hypotheses in self._search_each(sources, config, choice):
+            for place, hypotheses in search.search_each(sources, config, choice, self._before_batch):
                 i, number = wave[place]
                 found = [self._alternative(one) for one in hypotheses]
                 jobs[i].found[number] = self._ordered(found, choice)
@@ -323,45 +346,17 @@ class Translator:
         """Return the pieces of a text, cut where they are more than the model reads at once."""
         return cut_text(text, self._tokenizer, self.max_source_length - 1)
 
-    def _search_each(
-        self, sources: Sequence["Source"], config: SearchConfig, choice: Choice
-    ) -> Iterator[tuple[int, list[Hypothesis]]]:
-        """Yield the place of each source and its hypotheses."""
-        searchers = self._searchers  # close() may put none in their place
-        if not searchers:
-            raise ValueError("this translator was closed; load the model again")
-        limits = [len(source.ids) + 1 + config.extra_length for source in sources]
-        if self.bundle.config.model.positions in ("learned", "table"):
-            limits = [min(limit, self.bundle.config.model.max_positions) for limit in limits]
-        whole = [[*source.ids, END] for source in sources]
-        if choice.least_risk and choice.sampling is None:
-            config = replace(config, n_best=config.beam_size)
-        if choice.is_plain and len(searchers) == 1 and not any(source.prefix for source in sources):
-            return searchers[0].search_each(whole, limits, config, before_batch=self._before_batch)
-        from dragoman.decoder_search import Task
-
-        tasks = [
-            Task(ids, limit, source.key, source.prefix, source.before)
-            for ids, limit, source in zip(whole, limits, sources, strict=True)
-        ]
-        return self._decoder_search.search_each(tasks, config, choice, self._before_batch)
-
-    @cached_property
-    def _decoder_search(self) -> "DecoderSearch":
-        from dragoman.decoder_search import DecoderSearch
-
-        return DecoderSearch(self._searchers, self._tokenizer)
-
     def _assemble(self, job: _Job, config: SearchConfig, choice: Choice) -> Translation:
         """Return a translation from what was found for its parts, at least one."""
         num_pieces = sum(len(part.ids) for part in job.parts) + 1
         if len(job.parts) == 1:
             drawn = choice.sampling is not None and not choice.least_risk
             kept = job.found[0] if drawn else job.found[0][: config.n_best]
-            return Translation(job.text.source, tuple(kept), num_pieces, 1)
+            placed = (replace(one, text=job.parts[0].around(one.text)) for one in kept)
+            return Translation(job.text.source, tuple(placed), num_pieces, 1)
         bests = [own[0] for own in job.found]
         joined = Alternative(
-            "".join(part.gap + best.text for part, best in zip(job.parts, bests, strict=True)),
+            "".join(part.around(best.text) for part, best in zip(job.parts, bests, strict=True)),
             sum(best.score for best in bests) / len(bests),
             tuple(piece for best in bests for piece in best.pieces),
             tuple(score for best in bests for score in best.piece_scores),

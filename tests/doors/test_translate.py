@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from copying import Ended, Translate
+from copying import CopySearcher, Ended, Translate
+from dragoman.model_files import Outline
 from dragoman.text import Tokenizer
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "NO_COLOR": "1", "OMP_NUM_THREADS": "1"}
@@ -191,6 +192,19 @@ def test_over_long_line_is_told_and_disturbs_no_other(shared: Path, translate: T
         "warning: line 3 has 30,001 pieces, more than the 64 the model reads at once; "
         "it is translated in 500 parts\n"
     )
+
+
+def test_long_lines_keep_their_white_space(translate: Translate, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spaces and tabs before, between and after the parts of a line are written as they are read."""
+    words = "\tba  be \t bi." + "   de" * 30
+    lines = [f"  {words}\t{words}\t ", "ba", f"{' ' * 200}ba", f"ba{' ' * 200}", f"{words}\N{NO-BREAK SPACE}"]
+    monkeypatch.setattr(
+        "dragoman.translator.load_searcher", lambda folder, **_: (Outline.read(folder), CopySearcher())
+    )
+    ended = translate(text="".join(f"{line}\n" for line in lines))
+
+    assert (ended.code, ended.lines) == (0, lines)
+    assert "line 1 has " in ended.said
 
 
 @pytest.mark.parametrize("batch_tokens", [1, 64, 4_096])

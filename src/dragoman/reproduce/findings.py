@@ -53,6 +53,8 @@ class Piece:
     """SVG elements."""
     files: tuple[tuple[str, str], ...] = ()
     """Names and SHA-256 of the data."""
+    configurations: tuple[tuple[str, str], ...] = ()
+    """Names of trainings, and all keys of each as TOML."""
 
     @property
     def agrees(self) -> bool:

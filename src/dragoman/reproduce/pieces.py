@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from dragoman.config import read_config
 from dragoman.errors import UsageError
+from dragoman.model_search import choose_device
 from dragoman.reproduce.findings import Piece
 from dragoman.reproduce.record import claim, read_record, write_record
 from dragoman.reproduce.request import SCALES, Request
@@ -56,13 +57,31 @@ def reproduce(request: Request) -> tuple[Piece, bool]:
         )
     if not known.trains and (request.corpus or request.dev or request.test or request.settings):
         raise UsageError(f"{request.what} trains nothing on a corpus", hint="leave corpus and keys out")
+    _check_options(request)
     read_config(recipe=None, file=None, settings=request.settings)  # a wrong key is told before any work
     asked = request.asked()
     claim(request.out, asked)
     if (found := read_record(request.out, asked)) is not None:
         return found, True
+    if known.trains and request.scale in ("small", "full") and choose_device("auto").type == "cpu":
+        request.told(
+            f"there is no GPU here, and at the scale {request.scale} trainings take days on a processor; "
+            "--scale laptop is made for one, and 'dragoman env' tells what is found"
+        )
     module, _, name = known.function.partition(".")
     repeat: Callable[[Request], Piece] = getattr(import_module(f"dragoman.reproduce.{module}"), name)
     piece = repeat(request)
     write_record(request.out, piece, asked)
     return piece, False
+
+
+def _check_options(request: Request) -> None:
+    """Refuse what a piece would not look at."""
+    for option, is_given, pieces in (
+        ("--seeds", request.seeds > 1, ("table3",)),
+        ("--silver", bool(request.silver), ("table4",)),
+        ("--model", request.model is not None, ("figures",)),
+        ("--target", request.target != "de", ("table2", "table3", "figures")),
+    ):
+        if is_given and request.what not in pieces:
+            raise UsageError(f"{option} is for {', '.join(pieces)}", hint="leave it out")

@@ -92,6 +92,7 @@ def read_record(out: Path, settings: Mapping[str, Any]) -> Piece | None:
             tables=[Table(**table) for table in found["tables"]],
             charts=found["charts"],
             files=tuple((name, digest) for name, digest in found["files"]),
+            configurations=tuple((name, toml) for name, toml in found.get("configurations", ())),
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(
@@ -147,6 +148,10 @@ def _page(piece: Piece, settings: Mapping[str, Any], environment: Mapping[str, A
             html_table([], [[name, _spelled(value)] for name, value in settings.items() if value]),
             html_table([], [[name.replace("_", " "), _spelled(value)] for name, value in versions.items()]),
             html_table([], [[f"SHA-256 of {name}", digest] for name, digest in piece.files]),
+            *(
+                f"<details><summary>{escape(name)}: every key</summary><pre>{escape(toml)}</pre></details>"
+                for name, toml in piece.configurations
+            ),
         ],
     )
 

@@ -1,6 +1,7 @@
 """Table 3: variations of the Transformer, each a training of its own."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import mean, stdev
 
 import numpy as np
@@ -15,7 +16,7 @@ from dragoman.reproduce.findings import Cell, Finding, Piece, Table
 from dragoman.reproduce.paper import TABLE3, Variation
 from dragoman.reproduce.request import Request
 from dragoman.reproduce.texts import Texts
-from dragoman.reproduce.trainings import Trained, Training, shrunk, train_all
+from dragoman.reproduce.trainings import Trained, Training, configurations, shrunk, train_all
 from dragoman.visualize.charts import Line, line_chart
 
 Ranks = NDArray[np.float64]
@@ -49,7 +50,6 @@ SETTINGS = {
         "model.vocabulary_size=4000",
         "train.max_steps=1500",
         "train.warmup_steps=300",
-        "train.peak_rate=0.004",
         "train.batch_tokens=2048",
         "train.validation_interval_steps=500",
     ),
@@ -62,6 +62,9 @@ SETTINGS = {
     "full": ("train.validation_interval_steps=5000",),
 }
 """Keys of every row, beside those of the row itself."""
+
+_LAPTOP_RATE = 0.004
+"""Highest rate of the base model at the scale of a laptop; others have it by their width."""
 
 _ALIKE = 0.01
 """Share of the perplexity: rows nearer than that are not told apart."""
@@ -83,8 +86,18 @@ def repeat_table3(request: Request) -> Piece:
         [found[trainings[variation.name, seed].name] for seed in range(1, request.seeds + 1)]
         for variation in TABLE3
     ]
-    piece = _piece(request, texts, rows)
+    every = configurations(list(trainings.values()))
+    piece = replace(_piece(request, texts, rows), configurations=every)
     return piece.unjudged() if request.scale == "tiny" else piece
+
+
+def rate_for(scale: str, keys: Mapping[str, object]) -> list[str]:
+    """Return the rate of a model where the scale has one: it falls with the root of d_model (§5.3, Eq. 3)."""
+    if scale != "laptop":
+        return []
+    width = keys.get("model.d_model", BASE["model.d_model"])
+    assert isinstance(width, int)
+    return [f"train.peak_rate={_LAPTOP_RATE * (BASE['model.d_model'] / width) ** 0.5:.4f}"]
 
 
 def parameter_table() -> Table:
@@ -111,6 +124,7 @@ def parameter_table() -> Table:
 def _training(request: Request, texts: Texts, variation: Variation, seed: int) -> Training:
     keys = BASE | {key: value for key, value in variation.keys.items() if key.startswith("model.")}
     settings = [*shrunk(keys, FACTORS[request.scale]), *SETTINGS[request.scale]]
+    settings += rate_for(request.scale, keys)
     own = {key: value for key, value in variation.keys.items() if not key.startswith("model.")}
     if request.scale != "full":
         own.pop("train.max_steps", None)  # all rows see the same number of pairs
@@ -140,7 +154,8 @@ def _piece(request: Request, texts: Texts, rows: Sequence[Sequence[Trained]]) ->
         title="Table 3: variations of the architecture",
         text=[
             f"Each row is the base model with one thing changed, trained from scratch on {texts.about}. It "
-            "is scored on the development pairs by beam search, without averaging, as in the paper.",
+            "is scored on the development pairs by beam search, without averaging, as in the paper; the "
+            "perplexity is that of all of them, BLEU that of the first 500.",
             f"Widths are the paper's divided by {factor}; every row makes the same number of steps, big too."
             if factor > 1
             else "Widths are the paper's.",

@@ -22,6 +22,7 @@ from dragoman.run import Reporter, TrainOptions, train
 from dragoman.run.device import choose_precision
 from dragoman.run.folder import FINISHED, stored_config
 from dragoman.run.reporter import Plan, Probe
+from dragoman.run.sheet import SETTINGS
 from dragoman.run.training import read_metrics
 from dragoman.storage.durable import replace_durably
 from dragoman.train.step import StopRequestedError
@@ -53,6 +54,8 @@ class Trained:
     """Executed operations, forward and backward."""
     sustained_flops: float
     """Float32 operations a second that the device sustains."""
+    kept: str = ""
+    """Which parameters were kept, in words."""
 
     @property
     def paper_flops(self) -> float:
@@ -154,6 +157,7 @@ def run_training(
         outcome.progress.seconds / 60,
         outcome.progress.flops,
         outcome.sustained_flops,
+        outcome.chosen,
     )
     replace_durably(training.folder / _RESULT, (json.dumps(asdict(trained), indent=2) + "\n").encode())
     return trained
@@ -179,6 +183,11 @@ class _Measured(Reporter):
 
     def probed(self, plan: Plan, probe: Probe) -> None:
         self.plan, self.probe = plan, probe
+
+
+def configurations(trainings: Sequence[Training]) -> tuple[tuple[str, str], ...]:
+    """Return the name of each finished training and its whole configuration as TOML."""
+    return tuple((one.name, (one.folder / SETTINGS).read_text(encoding="utf-8")) for one in trainings)
 
 
 def training_chart(trainings: Sequence[Training], score: str, title: str) -> str:

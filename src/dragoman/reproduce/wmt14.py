@@ -46,14 +46,14 @@ def _run(command: Sequence[str]) -> int:
     return subprocess.run(command, check=False).returncode
 
 
-def obtain(folder: Path, target: str, told: Callable[[str], None], *, run: Run = _run) -> Texts:
+def obtain(folder: Path, target: str, told: Callable[[str], None], *, run: Run | None = None) -> Texts:
     """Return the paper's texts, downloaded into a folder unless they are there.
 
     Args:
         folder: Made if it does not exist.
         target: ``de`` or ``fr``.
         told: Hears what is downloaded.
-        run: Runs a command and returns its exit code.
+        run: Runs a command and returns its exit code; left out, as a process of its own.
 
     Raises:
         MissingDependencyError: mtdata is not installed.
@@ -67,14 +67,17 @@ def obtain(folder: Path, target: str, told: Callable[[str], None], *, run: Run =
                 hint="install it with 'pip install \"dragoman[wmt]\"', or name pairs by --corpus and --dev",
             )
         told(f"downloading {len(CORPORA[target])} corpora of WMT 2014, some gigabytes")
-        pair = f"eng-{LANGUAGES[target]}"
-        command = [sys.executable, "-m", "mtdata", "get", "--langs", pair, "--out", str(folder), "--merge"]
-        code = run([*command, "--train", *CORPORA[target]])
-        if code or not all(path.exists() for path in train):
+        pair, own = f"eng-{LANGUAGES[target]}", folder / "mtdata"  # stopped while it merges, it leaves parts
+        command = [sys.executable, "-m", "mtdata", "get", "--langs", pair, "--out", str(own), "--merge"]
+        code = (run or _run)([*command, "--train", *CORPORA[target]])
+        merged = [own / path.name for path in train]
+        if code or not all(path.exists() for path in merged):
             raise CorpusError(
-                f"mtdata ended with {code} and has not written {train[0]} and {train[1]}",
+                f"mtdata ended with {code} and has not written {merged[0]} and {merged[1]}",
                 hint="look at what it said above; the same command goes on with what is missing",
             )
+        for made, path in zip(merged, train, strict=True):
+            made.replace(path)
     files = {part: [folder / f"{part}.{side}" for side in ("en", target)] for part in TEST_SETS}
     for part, paths in files.items():
         if not all(path.exists() for path in paths):

@@ -129,13 +129,15 @@ class Session:
         self.history = MetricsLog(out / HISTORY)
         first = run_folder.first_weights_checksum(out)
         self.sheet = make_sheet(text, config, str(place.device), place.ranks.size, first)
-        if start and self.dev:
-            with suppress(StopRequestedError):  # it is heard again when training begins
-                scores, _ = validate(
-                    replace(self.bundle, model=self.bundle.model.eval()), self.dev, reporter.busy
-                )
-                reporter.notice(f"the model as it was: development {in_words(scores)}")
         self.loop = replace(self.loop, validate=self.validate, keeper=keeper, observer=self)
+
+    def tell_scores(self) -> None:
+        """Say how good the model is before its first step; a wish to stop is heard again in training."""
+        if self.dev is not None:
+            self.bundle.model.eval()
+            with suppress(StopRequestedError):
+                scores, _ = validate(self.bundle, self.dev, self.reporter.busy)
+                self.reporter.notice(f"the model as it was: development {in_words(scores)}")
 
     def go(self) -> Outcome:
         """Train to the end, or until a stop is requested, and write the model."""

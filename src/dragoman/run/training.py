@@ -155,6 +155,8 @@ def _lead(corpus: CorpusPaths, place: Place, options: TrainOptions, reporter: Re
         languages = languages or _languages(pairs, options, start)
         with same_bits(place.device, wanted=config.train.deterministic):
             session = Session(text, config, place, languages, reporter, start)
+            if start is not None:
+                session.tell_scores()
             del start  # its weights are those of the session now
             return session.go()
 

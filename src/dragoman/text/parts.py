@@ -14,24 +14,31 @@ class Part(NamedTuple):
     """A part of a text."""
 
     gap: str
-    """The white space before it; none where a text is one part."""
+    """The white space before it; none where a text is read as it is."""
 
     ids: list[int]
     """Its pieces."""
+
+    end: str = ""
+    """The white space at the end of the text, after its last part; none where it is read as it is."""
+
+    def around(self, text: str) -> str:
+        """Return what is written in place of it, with its white space."""
+        return f"{self.gap}{text}{self.end}"
 
 
 def cut_text(text: str, tokenizer: Tokenizer, limit: int) -> list[Part]:
     """Return a text in parts of at most so many pieces; a blank text has none.
 
     It is cut after the last sentence that ends in reach, else before the last word, else anywhere between two
-    characters. Gaps and parts one after the other are the text, but for white space at its end.
+    characters. Gaps, parts and the end, one after the other, are the text.
 
     Args:
         text: Any text.
         tokenizer: Cuts it into pieces.
         limit: Pieces of a part; one that is a single character may have up to five.
     """
-    ids, text = tokenizer.encode(text), text.rstrip()
+    ids, whole, text = tokenizer.encode(text), text, text.rstrip()
     if len(ids) <= limit:
         return [Part("", ids)] if text else []
     parts: list[Part] = []
@@ -41,6 +48,8 @@ def cut_text(text: str, tokenizer: Tokenizer, limit: int) -> list[Part]:
         head = _beginning(text, start, tokenizer, limit)
         parts.append(Part(text[place:start], tokenizer.encode(head)))
         place = start + len(head)
+    if parts:
+        parts[-1] = parts[-1]._replace(end=whole[len(text) :])
     return parts
 
 

@@ -330,7 +330,43 @@ def test_table_4_without_a_treebank_says_what_it_needs(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="needs a treebank in three parts") as error:
         reproduce(request("table4", tmp_path))
 
-    assert "--corpus, --dev and --test" in str(error.value.hint)
+    assert "--corpus train.mrg --dev dev.mrg --test test.mrg" in str(error.value.hint)
+
+
+def test_table_4_takes_one_file_of_each_part(tmp_path: Path, treebank: dict[str, list[Path]]) -> None:
+    """A section in a hundred files is joined first; none of them is left out in silence."""
+    with pytest.raises(UsageError, match="takes one file of trees as --test, not 2") as error:
+        reproduce(request("table4", tmp_path / "out", **(treebank | {"test": treebank["test"] * 2})))
+
+    assert str(error.value.hint).startswith("join them first")
+
+
+@pytest.mark.parametrize(
+    ("what", "change", "option"),
+    [
+        ("table2", {"seeds": 2}, "--seeds is for table3"),
+        ("table3", {"silver": [Path("silver.mrg")]}, "--silver is for table4"),
+        ("table2", {"model": Path("model")}, "--model is for figures"),
+        ("table4", {"target": "fr"}, "--target is for table2, table3, figures"),
+    ],
+)
+def test_options_that_a_piece_does_not_look_at_are_refused(
+    tmp_path: Path, what: str, change: dict[str, Any], option: str
+) -> None:
+    """Nobody is left to believe that they did something."""
+    with pytest.raises(UsageError, match=option):
+        reproduce(request(what, tmp_path / "out", **change))
+
+
+def test_without_a_gpu_the_greater_scales_warn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is downloaded or trained."""
+    told: list[str] = []
+    monkeypatch.setattr("dragoman.reproduce.wmt14.find_spec", lambda _: None)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(MissingDependencyError):
+        reproduce(Request(what="table2", out=tmp_path, scale="full", told=told.append))
+
+    assert told[0].startswith("there is no GPU here")
 
 
 def test_the_figures_have_pages_and_pictures(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import functools
 import http.server
 import sys
 import threading
+import urllib.request
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -12,7 +13,9 @@ from sacrebleu import dataset
 from sacrebleu.dataset.plain_text import PlainTextDataset
 
 from dragoman.errors import CorpusError, MissingDependencyError
-from dragoman.reproduce import wmt14
+from dragoman.reproduce import Request, reproduce, wmt14
+from dragoman.run import Reporter
+from tiny_runs import SETTINGS, write_corpus
 
 EN, DE = "The boats wait.\nWinter comes.\n", "Die Boote warten.\nDer Winter kommt.\n"
 
@@ -25,6 +28,7 @@ def server(tmp_path: Path) -> Iterator[str]:
     for name in ("2013", "2014"):
         (folder / f"{name}.en").write_text(EN, encoding="utf-8")
         (folder / f"{name}.de").write_text(DE, encoding="utf-8")
+    write_corpus(folder, 60)
     handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
         threading.Thread(target=running.serve_forever, daemon=True).start()
@@ -53,7 +57,7 @@ class Downloader:
     """Stands in for mtdata: writes what it would write, or fails."""
 
     def __init__(self, folder: Path, code: int = 0) -> None:
-        self.folder, self.code = folder, code
+        self.folder, self.code = folder / "mtdata", code
         self.commands: list[Sequence[str]] = []
 
     def __call__(self, command: Sequence[str]) -> int:
@@ -63,6 +67,66 @@ class Downloader:
             (self.folder / "train.eng").write_text(EN, encoding="utf-8")
             (self.folder / "train.deu").write_text(DE, encoding="utf-8")
         return self.code
+
+
+class Stages(Reporter):
+    """Remembers what was done, in order."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def stage(self, text: str) -> None:
+        self.told.append(text)
+
+
+@pytest.mark.untraced
+@pytest.mark.usefixtures("newstests", "with_mtdata")
+def test_the_whole_way_of_the_full_scale(
+    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Obtained from servers, trained, averaged, scored over split compounds and priced, in one request."""
+    pytest.importorskip("sacremoses")
+
+    def download(command: Sequence[str]) -> int:
+        folder = Path(command[command.index("--out") + 1])
+        folder.mkdir(parents=True)
+        for name, source in (("train.eng", "corpus.en"), ("train.deu", "corpus.xx")):
+            urllib.request.urlretrieve(f"{server}/{source}", folder / name)
+        return 0
+
+    monkeypatch.setattr(wmt14, "_run", download)
+    reporter, told = Stages(), list[str]()
+    shape = [setting for setting in SETTINGS if not setting.startswith("train.average")]
+    tiny = [*shape, "data.test_pairs=0", "train.max_steps=6", "train.validation_interval_steps=1"]
+    out = tmp_path / "out"
+    asked = Request(what="table2", out=out, scale="full", settings=tiny, told=told.append, reporter=reporter)
+    piece, _ = reproduce(asked)
+    rows = [dict(zip(piece.tables[0].heads, row, strict=True)) for row in piece.tables[0].rows[-2:]]
+    names = {name for name, _ in piece.files}
+
+    assert [text for text in told if text.startswith("downloading")] != []
+    assert "averaging the last 5 checkpoints" in reporter.told
+    assert "averaging the last 6 checkpoints" in reporter.told  # of 20 there are so many
+    assert all(float(row["BLEU here, tokens"]) >= 0 and float(row["cost here"]) > 0 for row in rows)  # type: ignore[arg-type]
+    assert names == {"train.eng", "train.deu", "dev.en", "dev.de", "test.en", "test.de"}
+    assert [finding.agrees for finding in piece.findings[:2]] == [False, False]  # so tiny a model is far off
+    assert all("kept: " in finding.measured for finding in piece.findings[:2])
+    assert [name for name, toml in piece.configurations if "max_steps = 6" in toml] == ["base", "big"]
+    assert "every key" in (out / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.usefixtures("newstests", "with_mtdata")
+def test_what_was_stopped_while_it_merged_is_not_taken_for_whole(tmp_path: Path) -> None:
+    """Parts of the corpora are left in a folder of their own, and the same command asks for them again."""
+    folder = tmp_path / "corpus"
+    (folder / "mtdata").mkdir(parents=True)
+    for name in ("train.eng", "train.deu"):
+        (folder / "mtdata" / name).write_text("a part\n", encoding="utf-8")
+    run = Downloader(folder)
+    texts = wmt14.obtain(folder, "de", lambda _: None, run=run)
+
+    assert len(run.commands) == 1
+    assert [path.read_text(encoding="utf-8") for path in texts.train] == [EN, DE]
 
 
 @pytest.fixture

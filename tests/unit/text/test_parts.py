@@ -19,14 +19,14 @@ TEXTS = st.text(st.sampled_from("ab .!\n\t\N{SNOWMAN}\N{GRINNING FACE}▁\N{NO-B
 
 @given(text=TEXTS, limit=st.integers(5, 20))
 def test_nothing_is_lost(tokenizer: Tokenizer, text: str, limit: int) -> None:
-    """Gaps and parts are the text but for white space at its end, and no part is too long."""
+    """Gaps, parts and the end are the text, unless it is blank, and no part is too long."""
     parts = cut_text(text, tokenizer, limit)
-    whole = "".join(part.gap + tokenizer.decode(part.ids) for part in parts)
+    whole = "".join(part.around(tokenizer.decode(part.ids)) for part in parts)
 
-    assert text.startswith(whole)
-    assert not text[len(whole) :].strip()
+    assert whole == (text if text.strip() else "")
     assert all(0 < len(part.ids) <= limit for part in parts)
-    assert all(not part.gap.strip() for part in parts)
+    assert all(not (part.gap + part.end).strip() for part in parts)
+    assert not any(part.end for part in parts[:-1])
     assert bool(parts) == bool(text.strip())
 
 
