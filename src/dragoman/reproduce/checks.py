@@ -195,7 +195,7 @@ def _variance_table(num_draws: int) -> Table:
     rows: list[list[str | int | float | None]] = []
     for d_k in _D_K:
         generator = torch.Generator().manual_seed(d_k)
-        sums = [0.0, 0.0]
+        sums = [0.0, 0.0, 0.0]
         weights: dict[bool, list[Tensor]] = {True: [], False: []}
         left = num_draws
         while left > 0:
@@ -203,15 +203,16 @@ def _variance_table(num_draws: int) -> Table:
             query = torch.randn(number // 10, 1, d_k, generator=generator)
             key = torch.randn(number // 10, 10, d_k, generator=generator)
             score = (query * key).sum(dim=-1)
-            sums = [sums[0] + float(score.square().sum()), sums[1] + score.numel()]
+            squares = (float(one.square().sum()) for one in (score, score / math.sqrt(d_k)))
+            sums = [total + more for total, more in zip(sums, (*squares, score.numel()), strict=True)]
             for scaled in (True, False):
                 weights[scaled].append((score / math.sqrt(d_k) if scaled else score).softmax(dim=-1))
             left -= number
         raw, divided = (torch.cat(weights[scaled]) for scaled in (False, True))
-        variance = sums[0] / sums[1]
+        variances = (sums[0] / sums[2], sums[1] / sums[2])
         greatest = (float(one.amax(dim=-1).mean()) for one in (raw, divided))
         slope = (float((one * (1 - one)).mean()) for one in (raw, divided))
-        rows.append([d_k, variance, variance / d_k, *greatest, *slope])
+        rows.append([d_k, *variances, *greatest, *slope])
     return Table(
         name="variance",
         title="q · k for components of mean 0 and variance 1, and the softmax of ten such scores",

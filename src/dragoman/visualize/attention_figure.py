@@ -6,6 +6,7 @@ pixels are wanted.
 
 import warnings
 from collections.abc import Iterator, Sequence
+from colorsys import hls_to_rgb
 from html import escape
 from io import BytesIO
 from typing import NamedTuple
@@ -22,8 +23,28 @@ COLORS = (
     "#8d6e63",
     "#c2255c",
     "#5c6670",
+    "#868e00",
+    "#0b7285",
+    "#364fc7",
+    "#a61e4d",
+    "#087f5b",
+    "#e67700",
+    "#5f3dc4",
+    "#495057",
 )
-"""One for each head, again from the start where there are more."""
+"""Of the first heads."""
+
+_GOLDEN_ANGLE = 137.508 / 360
+"""Hues so far apart come near each other as late as can be."""
+
+
+def head_color(head: int) -> str:
+    """Return the color of a head, counted from 0, in the figures and on the page: one of its own."""
+    if head < len(COLORS):
+        return COLORS[head]
+    parts = hls_to_rgb(head * _GOLDEN_ANGLE % 1, 0.42, 0.6)
+    return "#" + "".join(f"{round(255 * part):02x}" for part in parts)
+
 
 _STEP, _GAP, _MARGIN = 24, 220, 8
 _LETTER = 8.5
@@ -141,7 +162,7 @@ def _lines(explanation: Explanation, view: View) -> Iterator[_Line]:
     weight_HQM = explanation.weights(view.kind)[view.layer - 1]
     chosen = None if view.word is None else set(explanation.pieces_of(view.word, view.kind))
     for head in view.heads:
-        color = COLORS[(head - 1) % len(COLORS)]
+        color = head_color(head - 1)
         for query, row in enumerate(weight_HQM[head - 1].tolist()):
             if chosen is not None and query not in chosen:
                 continue

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dragoman.visualize.attention_figure import head_color
 from dragoman.visualize.explanation import NAMES, Explanation, Kind, Weights, shown
 from dragoman.visualize.page import asset, html_page
 
@@ -69,7 +70,9 @@ def explanation_json(explanation: Explanation) -> str:
 
 def _data(explanation: Explanation) -> dict[str, Any]:
     """Return what the script draws; weights are in thousandths, which keeps a page of a large model small."""
+    num_heads = max(explanation.weights(kind).shape[1] for kind in NAMES)
     return {
+        "colors": [head_color(head) for head in range(num_heads)],
         "kinds": {
             kind: {
                 "name": name,

@@ -285,7 +285,7 @@ def test_weights_that_do_not_fit_are_refused() -> None:
     """By name."""
     model = tiny_model(3, torch.float32)
     wrong = weights(model) | {"encoder.0.feed_forward.inner.weight": np.zeros((3, 16), np.float32)}
-    with pytest.raises(EngineError, match=r"encoder\.0\.inner has another shape"):
+    with pytest.raises(EngineError, match=r"encoder\.0\.inner: a scale or bias of shape"):
         Engine.of_weights(model.config, wrong, "float32", [UNKNOWN])
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dragoman.errors import UsageError
-from dragoman.visualize.attention_figure import View, attention_png, attention_svg
+from dragoman.visualize.attention_figure import View, attention_png, attention_svg, head_color
 from dragoman.visualize.explanation import align_words, far_reaching, shown, words_in, words_of
 from dragoman.visualize.explanation_page import explanation_json, explanation_page, thousandths
 from explanations import made, uniform
@@ -98,6 +98,17 @@ def test_no_text_becomes_markup() -> None:
 
     assert strange.names == plain.names
     assert json.loads(data)["kinds"]["encoder"]["rows"] == [shown(piece) for piece in pieces]
+
+
+def test_each_head_has_a_color_of_its_own() -> None:
+    """Also in a model of 32 heads, as in Table 3; the page and the figures have the same."""
+    colors = [head_color(head) for head in range(32)]
+    [data] = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page_of(SOURCE))
+    num_heads = made(SOURCE, TARGET).weights("encoder").shape[1]
+
+    assert len(set(colors)) == 32
+    assert all(re.fullmatch("#[0-9a-f]{6}", color) for color in colors)
+    assert json.loads(data)["colors"] == colors[:num_heads]
 
 
 def test_a_page_asks_for_nothing() -> None:

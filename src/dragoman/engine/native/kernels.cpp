@@ -1,6 +1,7 @@
 // Compiled once for each instruction set; ISA names the table.
 #include "kernels.h"
 
+#include <cfloat>
 #include <cmath>
 #include <cstring>
 
@@ -389,7 +390,7 @@ void best(const Matrix& matrix, const Rows& in, const float* hidden, int count, 
             one.token[i] = MOST_TOKEN - i;  // so that every place is worse than the one before
         }
         one.worst = -INFINITY;
-        one.most = -INFINITY;
+        one.most = -FLT_MAX;  // finite, so that a panel whose numbers are all -INFINITY adds nothing
         for (float& sum : one.sums) sum = 0.0f;
     }
     all_tiles(matrix, in, [&](int first, int rows, int panel, float (*value)[PANEL]) {

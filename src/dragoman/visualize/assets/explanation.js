@@ -2,8 +2,6 @@
 
 // What the page shows is in the element "data"; texts reach the page as text nodes alone, never as markup.
 const data = JSON.parse(document.getElementById("data").textContent);
-const colors = ["#1f77b4", "#d9480f", "#2b8a3e", "#c92a2a", "#7048e8", "#8d6e63", "#c2255c", "#5c6670",
-  "#868e00", "#0b7285", "#364fc7", "#a61e4d", "#087f5b", "#e67700", "#5f3dc4", "#495057"];
 const SVG = "http://www.w3.org/2000/svg";
 
 function make(name, attributes = {}, text = null) {
@@ -21,7 +19,7 @@ function draw(name, attributes = {}, text = null) {
 }
 
 const share = (thousandths) => (thousandths / 1000).toFixed(2);
-const color = (head) => colors[head % colors.length];
+const color = (head) => data.colors[head];
 
 // ---- One layer: lines between words, as in Figures 3 to 5 of the paper ----
 
