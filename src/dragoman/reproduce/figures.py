@@ -29,6 +29,11 @@ PAPER_SENTENCES = (
 )
 """The sentences of the paper's figures, for a model that can read them."""
 
+PAPER_WORDS = ("making", "its")
+"""The words whose attention the paper draws; in other sentences any word is looked at."""
+
+_RECIPES = {"tiny": "demo", "laptop": "demo", "small": "base", "full": "base"}
+
 _NUM_SENTENCES = 3
 _FEWEST_WORDS = 6
 """A shorter sentence has no distance."""
@@ -109,10 +114,12 @@ def _model_and_sentences(request: Request) -> tuple[Path, Sequence[str]]:
         folder=request.out / "trainings" / "model",
         corpus=texts.train,
         dev=texts.dev,
-        recipe="demo",
+        recipe=_RECIPES[request.scale],
         settings=["data.test_pairs=0", *SETTINGS[request.scale], *request.settings],
     )
     train_all([training], replace(request, jobs=1))
+    if request.scale == "full" and not request.corpus:
+        return training.folder, PAPER_SENTENCES
     return training.folder, _long_enough((*texts.tests, texts.dev)[0][0])
 
 
@@ -121,9 +128,15 @@ def _long_enough(path: Path) -> list[str]:
     return sorted((line for line in lines if len(line.split()) >= _FEWEST_WORDS), key=len)[-_NUM_SENTENCES:]
 
 
+def _words(explanation: Explanation) -> Sequence[str]:
+    """Return the words that are looked at: those of the paper's figures where they come, or all."""
+    words = words_in(explanation.source_pieces)[:-1]
+    return [word for word in words if word in PAPER_WORDS] or words
+
+
 def _farthest(explanation: Explanation) -> _Best:
     found = []
-    for word in words_in(explanation.source_pieces)[:-1]:
+    for word in _words(explanation):
         best = far_reaching(explanation, word)[0]
         found.append(_Best(word, best.layer, best.head, round(best.distance, 2), shown(best.target)))
     return max(found, key=lambda best: best.value)
@@ -133,7 +146,7 @@ def _sharpest(explanation: Explanation) -> _Best:
     """Return the head that puts most of a word's attention on a single other word of the sentence."""
     columns = explanation.columns("encoder")
     found = []
-    for word in words_in(explanation.source_pieces)[:-1]:
+    for word in _words(explanation):
         rows = explanation.pieces_of(word, "encoder")
         weight_NHM = explanation.encoder[:, :, rows].mean(axis=2)
         weight_NHM[:, :, [*rows, len(columns) - 1]] = 0.0  # neither itself nor the end

@@ -402,6 +402,7 @@ def test_the_figures_of_a_model_that_is_there(tmp_path: Path) -> None:
     piece, _ = reproduce(request("figures", tmp_path / "two" / "inner", model=model))
 
     assert "American governments" in piece.text[1]
+    assert [row[2] for row in piece.tables[0].rows] == ["making"] * 2 + ["its"] * 2
     assert not (tmp_path / "two" / "inner" / "trainings").exists()
 
 
