@@ -135,8 +135,14 @@ KERNEL, RADIUS = 3, 32
 LAYER_TYPES = (
     LayerType("self-attention", lambda *_: self_attention, "n² · d", 2, 1, "1"),
     LayerType("recurrence", Recurrence, "n · d²", 1, 2, "n"),
+    LayerType("convolution", lambda d, g: Convolution(d, KERNEL, g), "k · n · d²", 1, 2, "n / k"),
     LayerType(
-        "convolution", lambda d, g: Convolution(d, KERNEL, g), "k · n · d²", 1, 2, "n / k, dilated log_k n"
+        "dilated convolution",
+        lambda d, g: Convolution(d, KERNEL, g, dilation=KERNEL),
+        "k · n · d²",
+        1,
+        2,
+        "log_k n",
     ),
     LayerType(
         "separable convolution",

@@ -191,6 +191,7 @@ def _paths(lengths: Sequence[int]) -> dict[str, list[int]]:
     width = _WIDTH_OF_PATHS
     recurrence = Recurrence(width, generator, torch.float64)
     contiguous = Convolution(width, KERNEL, generator, dtype=torch.float64)
+    separable = Convolution(width, KERNEL, generator, separable=True, dtype=torch.float64)
     dilated = [
         Convolution(width, KERNEL, generator, dilation=KERNEL**i, dtype=torch.float64) for i in range(9)
     ]
@@ -199,6 +200,7 @@ def _paths(lengths: Sequence[int]) -> dict[str, list[int]]:
         "self-attention": [path_length(lambda _: self_attention, n, width) for n in lengths],
         "recurrence": [recurrent_steps(recurrence, n, width) for n in lengths],
         f"convolution, k = {KERNEL}": [path_length(lambda _: contiguous, n, width) for n in lengths],
+        f"separable convolution, k = {KERNEL}": [path_length(lambda _: separable, n, width) for n in lengths],
         f"dilated convolution, k = {KERNEL}": [path_length(dilated.__getitem__, n, width) for n in lengths],
         f"restricted self-attention, r = {radius}": [
             path_length(lambda _: lambda x: restricted_self_attention(x, radius), n, width) for n in lengths
@@ -207,7 +209,7 @@ def _paths(lengths: Sequence[int]) -> dict[str, list[int]]:
 
 
 def _path_findings(lengths: Sequence[int], paths: dict[str, list[int]]) -> list[Finding]:
-    attention, recurrence, contiguous, dilated, restricted = paths.values()
+    attention, recurrence, contiguous, separable, dilated, restricted = paths.values()
     n = lengths[-1]
     return [
         Finding(
@@ -221,10 +223,10 @@ def _path_findings(lengths: Sequence[int], paths: dict[str, list[int]]) -> list[
             recurrence == [length - 1 for length in lengths],
         ),
         Finding(
-            "that of a convolution is n / k, or log_k n where it is dilated",
+            "that of a convolution, separable or not, is n / k, or log_k n where it is dilated",
             f"{contiguous[-1]} layers join {n} positions, {dilated[-1]} if each layer is dilated by k times "
             "the one before",
-            contiguous == [-(-(length - 1) // (KERNEL - 1)) for length in lengths]
+            contiguous == separable == [-(-(length - 1) // (KERNEL - 1)) for length in lengths]
             and dilated == [math.ceil(math.log(length, KERNEL)) for length in lengths],
         ),
         Finding(
