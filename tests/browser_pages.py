@@ -41,6 +41,11 @@ class Browser:
             pass
         return [address for address in self._requests if address != path.as_uri()]
 
+    def prefer(self, scheme: str) -> None:
+        """Let pages be ``light`` or ``dark``."""
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        self._call("Emulation.setEmulatedMedia", features=features)
+
     def run(self, script: str) -> Any:
         """Return the value of an expression in the page."""
         found = self._call("Runtime.evaluate", expression=script, returnByValue=True)

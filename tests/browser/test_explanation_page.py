@@ -8,8 +8,12 @@ import numpy as np
 import pytest
 
 from browser_pages import Browser, browsing
+from built_models import copy_weights, save
+from dragoman.cli import main
+from dragoman.config import SearchConfig
 from dragoman.visualize.explanation_page import explanation_page
 from explanations import made, uniform
+from text_samples import sentences, trained
 
 SOURCE = ("▁the", "▁old", "▁boat", "▁sinks", "</s>")
 TARGET = ("▁das", "▁alte", "▁Boot", "</s>")
@@ -154,4 +158,19 @@ def test_words_stay_words(browser: Browser, shared: Path, tmp_path: Path) -> Non
     assert columns[:2] == ["<script>alert(1)</script>", "a&b"]
     assert len(columns) == 11
     assert all(text.strip() for text in columns)
+    assert strange == 2  # the page's own data and script
+
+
+def test_a_translation_of_markup_stays_words(browser: Browser, tmp_path: Path) -> None:
+    """S61: a model that copies such a text is explained by the command, and the page shows it as it is."""
+    text, page = "<script>alert(1)</script> a&b </td> <img src=x onerror=alert(2)>", tmp_path / "page.html"
+    tokenizer = trained(sentences(100), 400)
+    model = save(tmp_path / "model", tokenizer, copy_weights(tokenizer), SearchConfig(beam_size=1))
+    code = main(["explain", str(model), text, "--output", str(page)])
+    asked = browser.open(page)
+    shown = browser.run("[...document.querySelectorAll('.sentence span')].map((one) => one.textContent)")
+    strange = browser.run("document.querySelectorAll('img, script').length")
+
+    assert (code, asked) == (0, [])
+    assert shown == [text, text]
     assert strange == 2  # the page's own data and script
