@@ -169,3 +169,13 @@ def test_without_mtdata_it_is_told_how_to_get_it(tmp_path: Path, monkeypatch: py
 
     assert "dragoman[wmt]" in str(error.value.hint)
     assert run.commands == []
+
+
+@pytest.mark.usefixtures("newstests", "with_mtdata")
+def test_a_test_set_that_is_gone_is_one_message(tmp_path: Path) -> None:
+    """It names the set, and the options by which pairs at hand take its place."""
+    (tmp_path / "server" / "2014.en").unlink()
+    with pytest.raises(CorpusError, match="the test set wmt14/full cannot be downloaded") as error:
+        wmt14.obtain(tmp_path / "corpus", "de", lambda _: None, run=Downloader(tmp_path / "corpus"))
+
+    assert "--dev and --test" in str(error.value.hint)

@@ -2,12 +2,13 @@
 
 import json
 import re
+import sys
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
-from dragoman.errors import UsageError
+from dragoman.errors import MissingDependencyError, UsageError
 from dragoman.visualize.attention_figure import View, attention_png, attention_svg, head_color
 from dragoman.visualize.explanation import align_words, far_reaching, shown, words_in, words_of
 from dragoman.visualize.explanation_page import explanation_json, explanation_page, thousandths
@@ -156,6 +157,16 @@ def test_a_png_is_a_picture_of_the_same_size() -> None:
 
     assert found.startswith(b"\x89PNG")
     assert f'width="{width}"' in attention_svg(explanation, view)
+
+
+def test_without_matplotlib_a_png_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And that SVG needs nothing."""
+    monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
+    with pytest.raises(MissingDependencyError, match="a PNG image needs matplotlib") as error:
+        attention_png(made(SOURCE, TARGET), View("cross", 1, (1,)))
+
+    assert "dragoman[plots]" in str(error.value.hint)
+    assert "SVG" in str(error.value.hint)
 
 
 @pytest.mark.parametrize("num_columns", [1, 3, 16, 600])
