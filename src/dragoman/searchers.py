@@ -144,7 +144,9 @@ def _of_engine(folder: Path, chosen: Precision | None) -> Precision:
     if precision == "bfloat16" and not has_bfloat16():
         raise UsageError(
             f"--precision bfloat16: this processor has no instructions for it ({engine_name()})",
-            hint="leave it out for float32, or take --precision int8, which every processor computes",
+            hint="leave it out for float32, or take --precision int8, which every processor computes"
+            if packed is None
+            else "copy model.safetensors into the folder, or pack the weights for int8 where they lie",
         )
     return precision
 

@@ -15,7 +15,7 @@ def in_windows(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
     try:
         for item in items:
             window.append(item)
-            if len(window) == size:
+            if len(window) >= size:
                 yield window
                 window = []
     except Exception:

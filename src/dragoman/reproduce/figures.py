@@ -30,7 +30,7 @@ PAPER_SENTENCES = (
 """The sentences of the paper's figures, for a model that can read them."""
 
 PAPER_WORDS = ("making", "its")
-"""The words whose attention the paper draws; in other sentences any word is looked at."""
+"""The words of them whose attention the paper draws; in other sentences any word is looked at."""
 
 _RECIPES = {"tiny": "demo", "laptop": "demo", "small": "base", "full": "base"}
 
@@ -131,7 +131,8 @@ def _long_enough(path: Path) -> list[str]:
 def _words(explanation: Explanation) -> Sequence[str]:
     """Return the words that are looked at: those of the paper's figures where they come, or all."""
     words = words_in(explanation.source_pieces)[:-1]
-    return [word for word in words if word in PAPER_WORDS] or words
+    is_paper = explanation.source in PAPER_SENTENCES
+    return [word for word in words if is_paper and word in PAPER_WORDS] or words
 
 
 def _farthest(explanation: Explanation) -> _Best:

@@ -150,7 +150,7 @@ LAYER_TYPES = (
         "k · n · d + n · d²",
         1,
         2,
-        "n / k, dilated log_k n",
+        "n / k",
     ),
     LayerType(
         "restricted self-attention",

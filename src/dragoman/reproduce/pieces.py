@@ -8,7 +8,7 @@ from dragoman.config import read_config
 from dragoman.errors import UsageError
 from dragoman.model_search import choose_device
 from dragoman.reproduce.findings import Piece
-from dragoman.reproduce.record import claim, read_record, write_record
+from dragoman.reproduce.record import claim, read_record, unclaim, write_record
 from dragoman.reproduce.request import SCALES, Request
 
 
@@ -63,14 +63,19 @@ def reproduce(request: Request) -> tuple[Piece, bool]:
     claim(request.out, asked)
     if (found := read_record(request.out, asked)) is not None:
         return found, True
-    if known.trains and request.scale in ("small", "full") and choose_device("auto").type == "cpu":
+    trains = known.trains and request.model is None
+    if trains and request.scale in ("small", "full") and choose_device("auto").type == "cpu":
         request.told(
             f"there is no GPU here, and at the scale {request.scale} trainings take days on a processor; "
             "--scale laptop is made for one, and 'dragoman env' tells what is found"
         )
     module, _, name = known.function.partition(".")
     repeat: Callable[[Request], Piece] = getattr(import_module(f"dragoman.reproduce.{module}"), name)
-    piece = repeat(request)
+    try:
+        piece = repeat(request)
+    except UsageError:
+        unclaim(request.out)
+        raise
     write_record(request.out, piece, asked)
     return piece, False
 
@@ -81,7 +86,13 @@ def _check_options(request: Request) -> None:
         ("--seeds", request.seeds > 1, ("table3",)),
         ("--silver", bool(request.silver), ("table4",)),
         ("--model", request.model is not None, ("figures",)),
-        ("--target", request.target != "de", ("table2", "table3", "figures")),
+        ("--target", request.target != "de", ("table2",)),
     ):
         if is_given and request.what not in pieces:
             raise UsageError(f"{option} is for {', '.join(pieces)}", hint="leave it out")
+    if request.target != "de" and (request.scale != "full" or request.corpus):
+        raise UsageError("--target is for the paper's own corpus, at --scale full", hint="leave it out")
+    if request.model is not None and (request.corpus or request.dev or request.settings):
+        raise UsageError("--model takes the place of a training", hint="leave corpus and keys out")
+    if (request.dev or request.test) and not request.corpus and request.model is None:
+        raise UsageError("--dev and --test go with --corpus", hint="name the training pairs or trees too")

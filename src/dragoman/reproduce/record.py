@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from html import escape
 from pathlib import Path
@@ -46,6 +47,14 @@ def claim(out: Path, settings: Mapping[str, Any]) -> None:
         ) from error
     except ValueError as error:
         raise UsageError(f"--out {out}: {BEGUN} in it cannot be read", hint="name a new folder") from error
+
+
+def unclaim(out: Path) -> None:
+    """Free a folder in which nothing was done: of a request that cannot be."""
+    with suppress(OSError):
+        if [path.name for path in out.iterdir()] == [BEGUN]:
+            (out / BEGUN).unlink()
+            out.rmdir()
 
 
 def write_record(out: Path, piece: Piece, settings: Mapping[str, Any]) -> None:

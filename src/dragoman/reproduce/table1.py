@@ -271,11 +271,22 @@ def _exponent_table(over_n: dict[str, _Growth], over_d: dict[str, _Growth]) -> T
     return Table(
         name="exponents",
         title="Fitted exponents beside Table 1",
-        heads=["layer", "Table 1", "operations: n", "d", "seconds: n", "d", "bytes kept: n", "d"],
+        heads=[
+            "layer",
+            "Table 1",
+            "longest path",
+            "operations: n",
+            "d",
+            "seconds: n",
+            "d",
+            "bytes kept: n",
+            "d",
+        ],
         rows=[
             [
                 kind.name,
                 kind.complexity,
+                kind.path,
                 *(
                     round(_fit(growth.sizes, values), 2)
                     for pick in ("flops", "seconds", "kept")

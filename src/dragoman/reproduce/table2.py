@@ -70,7 +70,7 @@ def repeat_table2(request: Request) -> Piece:
     for training in trainings:
         request.told(f"scoring the {training.name} model")
         scored[training.name] = [
-            _score(training, number, name, test)
+            _score(training, number, name, test, request.target if texts.is_paper else None)
             for number, (name, test) in enumerate(zip(texts.test_names(), texts.tests, strict=True), start=1)
         ]
     chart = training_chart(trainings, "perplexity", "Perplexity of the development pairs")
@@ -96,7 +96,8 @@ class _Scored(NamedTuple):
         return f"{self.test}: {tokens}{self.bleu.value:.2f} by sacreBLEU"
 
 
-def _score(training: Training, number: int, name: str, test: Sequence[Path]) -> _Scored:
+def _score(training: Training, number: int, name: str, test: Sequence[Path], target: str | None) -> _Scored:
+    """Translate a set of test pairs and score it; the language is named, or the suffix of the corpus."""
     tokenized = "data.tokenized=true" in training.settings
     output = training.folder / f"test-{number}.out"
     source, *references = test
@@ -104,7 +105,7 @@ def _score(training: Training, number: int, name: str, test: Sequence[Path]) -> 
     evaluation = evaluate(training.folder, source, references, options)
     if tokenized:
         return _Scored(name, evaluation.scores.bleu, evaluation.paper_bleu)
-    _, language = languages_of(open_corpus(training.corpus))
+    language = target or languages_of(open_corpus(training.corpus))[1]
     right = [pair.target for pair in open_corpus(test).pairs()]
     paper = _paper_bleu(list(read_lines(output)), right, language or "en")
     return _Scored(name, evaluation.scores.bleu, paper)
@@ -140,8 +141,6 @@ def _training(request: Request, texts: Texts, name: str, keys: Mapping[str, obje
         f"train.average_checkpoints={_AVERAGED[name]}",
         "data.test_pairs=0",
     ]
-    if texts.tokenized:
-        settings.append("data.tokenized=true")
     settings.append(f"train.validation_interval_steps={_interval(request, name, settings)}")
     return Training(
         name=name,
@@ -154,10 +153,9 @@ def _training(request: Request, texts: Texts, name: str, keys: Mapping[str, obje
 
 def _interval(request: Request, name: str, settings: Sequence[str]) -> int:
     """Return the steps between checkpoints: so few that those that are averaged are late ones."""
-    if request.scale == "full":
-        return _FULL_INTERVAL[name]
-    steps = read_config(recipe="base", file=None, settings=[*settings, *request.settings]).train.max_steps
-    return max(1, steps // max(30, 3 * _AVERAGED[name]))
+    config = read_config(recipe="base", file=None, settings=[*settings, *request.settings]).train
+    steps = config.max_steps // max(30, 3 * config.average_checkpoints)
+    return max(1, min(steps, _FULL_INTERVAL[name]) if request.scale == "full" else steps)
 
 
 def _piece(
@@ -178,9 +176,9 @@ def _piece(
             Finding(
                 f"the {name} Transformer (§6.1)",
                 f"{'; '.join(map(str, scored[name]))}; "
-                f"kept: {trained.kept}; {trained.minutes:.1f} minutes, {trained.paper_flops:.2e} operations "
-                f"as the paper counts, {trained.flops:.2e} executed",
-                _as_printed(request, name, scored[name][0]),
+                f"kept: {trained.kept or 'not noted'}; {trained.minutes:.1f} minutes of training, "
+                f"{trained.paper_flops:.2e} operations as the paper counts, {trained.flops:.2e} executed",
+                _as_printed(request, texts, name, scored[name][0]),
             )
         )
     base, big = (scored[name][0].bleu.value for name in ("base", "big"))
@@ -217,9 +215,9 @@ def _piece(
     )
 
 
-def _as_printed(request: Request, name: str, scored: _Scored) -> bool | None:
-    """Return whether BLEU is what the paper prints; None where texts or scores are others."""
-    if request.scale != "full" or request.corpus or scored.paper is None:
+def _as_printed(request: Request, texts: Texts, name: str, scored: _Scored) -> bool | None:
+    """Return whether BLEU is what the paper prints; None where texts, keys or scores are others."""
+    if not texts.is_paper or request.settings or scored.paper is None:
         return None
     row = TABLE2[-1 if name == "big" else -2]
     printed = row.bleu_de if request.target == "de" else row.bleu_fr
@@ -232,8 +230,8 @@ def _about(request: Request, texts: Texts, scored: _Scored) -> Sequence[str]:
     factor = FACTORS[request.scale]
     paper = f"BLEU over tokens has the signature {scored.paper.signature}" if scored.paper else _NO_TOKENS
     return [
-        f"Both models are trained on {texts.about}. The mean of the last checkpoints, 5 and 20 as in the "
-        "paper, is kept where it is at least as good on the development pairs as the best of them. Both "
+        f"Both models are trained on {texts.about}. The mean of the last checkpoints, in the paper 5 and 20 "
+        "of them, is kept where it is at least as good on the development pairs as the best of them. Both "
         f"translate the test pairs with a beam of {config.beam_size} and α = {config.length_penalty}.",
         f"Widths are the paper's divided by {factor}." if factor > 1 else "Widths are the paper's.",
         f"{paper}; sacreBLEU has {scored.bleu.signature}. The paper's scores are of newstest2014, so rows of "

@@ -129,8 +129,6 @@ def _training(request: Request, texts: Texts, variation: Variation, seed: int) -
     if request.scale != "full":
         own.pop("train.max_steps", None)  # all rows see the same number of pairs
     settings += [*shrunk(own, 1), "train.average_checkpoints=1", "data.test_pairs=0", f"train.seed={seed}"]
-    if texts.tokenized:
-        settings.append("data.tokenized=true")
     name = f"{variation.name}, seed {seed}"
     return Training(
         name=name,
@@ -155,8 +153,9 @@ def _piece(request: Request, texts: Texts, rows: Sequence[Sequence[Trained]]) ->
         text=[
             f"Each row is the base model with one thing changed, trained from scratch on {texts.about}. It "
             "is scored on the development pairs by beam search, without averaging, as in the paper; the "
-            "perplexity is that of all of them, BLEU that of the first 500.",
-            f"Widths are the paper's divided by {factor}; every row makes the same number of steps, big too."
+            f"perplexity is that of all of them, BLEU that of the first {_num_translated(request)}.",
+            f"Widths are the paper's divided by {factor}; every row makes the same number of steps, big too, "
+            "and the rate falls with the root of d_model (§5.3, Eq. 3)."
             if factor > 1
             else "Widths are the paper's.",
             f"Seeds of each row: {request.seeds}; {minutes:.0f} minutes of training in all. ± is the "
@@ -200,6 +199,11 @@ def _piece(request: Request, texts: Texts, rows: Sequence[Sequence[Trained]]) ->
         charts=[_rank_chart(*places)],
         files=texts.checksums(),
     )
+
+
+def _num_translated(request: Request) -> int:
+    settings = [*SETTINGS[request.scale], *request.settings]
+    return read_config(recipe="base", file=None, settings=settings).train.validation_sentences
 
 
 def _rank_chart(paper: Ranks, here: Ranks) -> str:

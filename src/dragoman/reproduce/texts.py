@@ -18,7 +18,8 @@ class Texts:
     """Sets of pairs, each in the same form as the others."""
     about: str
     """What they are, in words."""
-    tokenized: bool = False
+    is_paper: bool = False
+    """Whether they are the paper's own."""
 
     def checksums(self) -> tuple[tuple[str, str], ...]:
         """Return the name and the SHA-256 of each file."""

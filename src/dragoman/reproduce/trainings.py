@@ -14,13 +14,15 @@ from pathlib import Path
 import torch
 
 from dragoman.config import AUTO, read_config
-from dragoman.errors import ConfigError
+from dragoman.errors import ConfigError, UsageError
 from dragoman.model.arithmetic import forward_flops
 from dragoman.model_search import choose_device
 from dragoman.reproduce.request import Request
 from dragoman.run import Reporter, TrainOptions, train
 from dragoman.run.device import choose_precision
 from dragoman.run.folder import FINISHED, stored_config
+from dragoman.run.metrics import whole_records
+from dragoman.run.report import HISTORY
 from dragoman.run.reporter import Plan, Probe
 from dragoman.run.sheet import SETTINGS
 from dragoman.run.training import read_metrics
@@ -50,6 +52,7 @@ class Trained:
     dev_scores: Mapping[str, float]
     """Scores of the kept model on the development pairs."""
     minutes: float
+    """Of training; validations are left out."""
     flops: float
     """Executed operations, forward and backward."""
     sustained_flops: float
@@ -79,6 +82,8 @@ def train_all(trainings: Sequence[Training], request: Request) -> dict[str, Trai
     Raises:
         StopRequestedError: A stop was requested; all is saved.
     """
+    for one in trainings:
+        _check_settings(one)
     found = {one.name: known for one in trainings if (known := _known(one)) is not None}
     waiting = [training for training in trainings if training.name not in found]
     if found and waiting:
@@ -152,15 +157,35 @@ def run_training(
     )
     if outcome.reason == "interrupted":
         raise StopRequestedError
+    validating = sum(one["validation_seconds"] for one in whole_records(training.folder / HISTORY))
     trained = Trained(
         dict(outcome.dev_scores),
-        outcome.progress.seconds / 60,
+        max(0.0, outcome.progress.seconds - validating) / 60,
         outcome.progress.flops,
         outcome.sustained_flops,
         outcome.chosen,
     )
     replace_durably(training.folder / _RESULT, (json.dumps(asdict(trained), indent=2) + "\n").encode())
     return trained
+
+
+def _check_settings(training: Training) -> None:
+    """Refuse to go on with a training that was begun with other keys, by an older version for instance.
+
+    Raises:
+        UsageError: With the folder.
+    """
+    note = training.folder.with_name(f"{training.folder.name}.json")
+    asked = {"recipe": training.recipe, "settings": list(training.settings)}
+    if note.exists():
+        if json.loads(note.read_bytes()) != asked:
+            raise UsageError(
+                f"{training.folder}: the training was begun with other keys",
+                hint="name a new folder by --out, or delete this one",
+            )
+        return
+    note.parent.mkdir(parents=True, exist_ok=True)
+    replace_durably(note, (json.dumps(asked, indent=2) + "\n").encode())
 
 
 def _options(training: Training, *, dry_run: bool = False) -> TrainOptions:

@@ -88,6 +88,7 @@ def obtain(folder: Path, target: str, told: Callable[[str], None], *, run: Run |
         dev=files["dev"],
         tests=[files["test"]],
         about=f"WMT 2014, English to {'German' if target == 'de' else 'French'}",
+        is_paper=True,
     )
 
 

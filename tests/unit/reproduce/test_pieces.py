@@ -12,12 +12,13 @@ import torch
 
 from dragoman.config import read_config
 from dragoman.errors import ConfigError, DivergedError, MissingDependencyError, UsageError
+from dragoman.evaluate import Score
 from dragoman.reproduce import Finding, Piece, Request, Table, reproduce
 from dragoman.reproduce.checks import repeat_checks
 from dragoman.reproduce.paper import TABLE2, TABLE3, TABLE4
 from dragoman.reproduce.record import read_record, write_record
 from dragoman.reproduce.table1 import repeat_table1
-from dragoman.reproduce.table2 import BIG, _training
+from dragoman.reproduce.table2 import BIG, _as_printed, _Scored, _training
 from dragoman.reproduce.table3 import BASE, parameter_table
 from dragoman.reproduce.texts import Texts
 from dragoman.reproduce.trainings import Training, _devices, predicted_cost, shrunk
@@ -333,6 +334,27 @@ def test_table_4_without_a_treebank_says_what_it_needs(tmp_path: Path) -> None:
     assert "--corpus train.mrg --dev dev.mrg --test test.mrg" in str(error.value.hint)
 
 
+def test_a_request_that_cannot_be_leaves_the_folder_free(
+    tmp_path: Path, treebank: dict[str, list[Path]]
+) -> None:
+    """What was forgotten is added to the same command, and it goes on."""
+    out = tmp_path / "out"
+    with pytest.raises(UsageError, match="needs a treebank in three parts"):
+        reproduce(request("table4", out))
+    assert not out.exists()
+    assert reproduce(request("table4", out, **treebank))[1] is False
+
+
+def test_a_training_of_other_keys_is_not_gone_on_with(tmp_path: Path) -> None:
+    """Seeds that were trained with other keys, by an older version, do not count beside new ones."""
+    reproduce(request("table2", tmp_path))
+    (tmp_path / "result.json").unlink()
+    note = tmp_path / "trainings" / "base.json"
+    note.write_text(note.read_text(encoding="utf-8").replace("max_steps=4", "max_steps=5"), encoding="utf-8")
+    with pytest.raises(UsageError, match="base: the training was begun with other keys"):
+        reproduce(request("table2", tmp_path))
+
+
 def test_table_4_takes_one_file_of_each_part(tmp_path: Path, treebank: dict[str, list[Path]]) -> None:
     """A section in a hundred files is joined first; none of them is left out in silence."""
     with pytest.raises(UsageError, match="takes one file of trees as --test, not 2") as error:
@@ -347,7 +369,10 @@ def test_table_4_takes_one_file_of_each_part(tmp_path: Path, treebank: dict[str,
         ("table2", {"seeds": 2}, "--seeds is for table3"),
         ("table3", {"silver": [Path("silver.mrg")]}, "--silver is for table4"),
         ("table2", {"model": Path("model")}, "--model is for figures"),
-        ("table4", {"target": "fr"}, "--target is for table2, table3, figures"),
+        ("table3", {"target": "fr"}, "--target is for table2"),
+        ("table2", {"target": "fr"}, "--target is for the paper's own corpus"),
+        ("figures", {"model": Path("model"), "settings": ["train.seed=2"]}, "takes the place of a training"),
+        ("table3", {"dev": [Path("dev.tsv")]}, "--dev and --test go with --corpus"),
     ],
 )
 def test_options_that_a_piece_does_not_look_at_are_refused(
@@ -393,6 +418,20 @@ def test_the_full_scale_has_the_paper_s_vocabularies(tmp_path: Path) -> None:
         for name, keys in (("base", BASE), ("big", BASE | BIG)):
             settings = _training(asked, texts, name, keys).settings
             assert read_config(recipe="base", file=None, settings=settings).model.vocabulary_size == size
+
+
+def test_a_score_within_half_a_point_of_the_printed_one_agrees(tmp_path: Path) -> None:
+    """Of the paper's texts and keys alone: 27.3 and 28.4 to German, 38.1 and 41.8 to French."""
+    paper = Texts(train=(), dev=(), tests=[], about="", is_paper=True)
+
+    def verdict(name: str, bleu: float, texts: Texts = paper, **changes: Any) -> bool | None:
+        asked = Request(what="table2", out=tmp_path, scale="full", **changes)
+        return _as_printed(asked, texts, name, _Scored("news", Score(bleu, ""), Score(bleu, "")))
+
+    assert (verdict("base", 27.7), verdict("base", 26.7), verdict("big", 28.0)) == (True, False, True)
+    assert (verdict("base", 38.5, target="fr"), verdict("big", 38.5, target="fr")) == (True, False)
+    assert verdict("base", 27.3, settings=["train.seed=2"]) is None
+    assert verdict("base", 27.3, texts=replace(paper, is_paper=False)) is None
 
 
 def test_the_figures_of_a_model_that_is_there(tmp_path: Path) -> None:
