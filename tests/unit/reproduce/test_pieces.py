@@ -426,7 +426,9 @@ def test_a_score_within_half_a_point_of_the_printed_one_agrees(tmp_path: Path) -
 
     def verdict(name: str, bleu: float, texts: Texts = paper, **changes: Any) -> bool | None:
         asked = Request(what="table2", out=tmp_path, scale="full", **changes)
-        return _as_printed(asked, texts, name, _Scored("news", Score(bleu, ""), Score(bleu, "")))
+        return _as_printed(
+            asked, texts, name, _Scored("news", Score("BLEU", bleu, ""), Score("BLEU", bleu, ""))
+        )
 
     assert (verdict("base", 27.7), verdict("base", 26.7), verdict("big", 28.0)) == (True, False, True)
     assert (verdict("base", 38.5, target="fr"), verdict("big", 38.5, target="fr")) == (True, False)
