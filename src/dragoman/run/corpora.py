@@ -120,7 +120,7 @@ def _open_treebank(path: Path) -> Treebank:
             raise
         raise TreeError(
             f"{error.message}; a file of trees holds such as (S (NP (PRP I)) (VP (VBP see)))",
-            hint="name a file of trees; to learn to translate from text, leave '--task parsing' out",
+            hint="name a file of trees; to learn to translate from text, leave '--task parsing' or --from a parser out",
         ) from error
 
 
