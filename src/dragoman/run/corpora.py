@@ -120,8 +120,8 @@ def _open_treebank(path: Path) -> Treebank:
             raise
         raise TreeError(
             f"{error.message}; a file of trees holds such as (S (NP (PRP I)) (VP (VBP see)))",
-            hint="name a file of trees; to learn to translate from text, leave '--task parsing' out, or a parser "
-            "that --from names",
+            hint="name a file of trees; to learn to translate from text, leave '--task parsing' out, or the "
+            "parser of --from",
         ) from error
 
 
