@@ -5,7 +5,6 @@ Letters of shapes: B sentences, S source positions.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 import torch
@@ -21,6 +20,7 @@ from dragoman.model_files import Outline
 from dragoman.model_search import choose_device
 from dragoman.parsing import LEAST_EXTRA, SymbolIds, TreeDecoder, WordReader, leaves_of
 from dragoman.search import Decoder, Hypothesis, search
+from dragoman.stream import in_windows
 from dragoman.text.ids import END
 from dragoman.translator import WINDOW
 from dragoman.trees import Tree, fault_of, source_of, tree_of
@@ -158,9 +158,8 @@ class Parser:
         self, sentences: Iterable[Sequence[str]], config: SearchConfig | None = None
     ) -> Iterator[Parse]:
         """Yield the trees of each sentence as soon as it and those near it are done, in order."""
-        iterator, config = iter(sentences), config or self.config
-        while window := list(islice(iterator, WINDOW)):
-            yield from self.parse_window(window, config)
+        for window in in_windows(sentences, WINDOW):
+            yield from self.parse_window(window, config or self.config)
 
     def parse_window(self, sentences: Sequence[Sequence[str]], config: SearchConfig) -> list[Parse]:
         """Return the trees of sentences that are sorted by length together."""

@@ -6,12 +6,12 @@ once, so that a program that writes one line and waits gets its answer.
 
 import time
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from queue import Empty, Queue
 from threading import Thread
 from typing import NamedTuple
 
+from dragoman.stream import in_windows
 from dragoman.text import STANDARD_INPUT, read_lines
 
 _NEXT_LINE_SECONDS = 0.005
@@ -48,8 +48,7 @@ def windows(path: Path | str, size: int) -> Iterator[list[str]]:
     if _is_live(path):
         yield from live_windows(lines, size)
         return
-    while window := list(islice(lines, size)):
-        yield window
+    yield from in_windows(lines, size)
 
 
 def _is_live(path: Path | str) -> bool:
