@@ -89,7 +89,7 @@ class DecoderSearch:
         if config.shortlist:
             raise UsageError(
                 "a shortlist is for plain search with one model, and more is asked for here",
-                hint="leave --shortlist out",
+                hint="leave --shortlist out, or add --no-shortlist where the model has the key",
             )
         if choice.diversity and (config.n_best < 2 or config.beam_size % config.n_best):
             raise ValueError(

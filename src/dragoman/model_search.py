@@ -5,6 +5,7 @@ Letters of shapes: B sentences, S source positions, T target positions.
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 
@@ -15,7 +16,7 @@ from dragoman.bundle import Bundle
 from dragoman.config import SearchConfig
 from dragoman.data import by_length, pad
 from dragoman.device_name import check_device_name
-from dragoman.errors import UsageError
+from dragoman.errors import BundleError, UsageError
 from dragoman.model import AttentionWeights, CachedDecoder
 from dragoman.quantized import QuantizedTransformer
 from dragoman.search import Decoder, Hypothesis, search
@@ -108,8 +109,9 @@ class ModelSearch:
         self, sources: Sequence[Sequence[int]], limits: Sequence[int], config: SearchConfig
     ) -> list[list[Hypothesis]]:
         limit_B = torch.tensor(limits, device=self.device)
-        decoder = self._wrap(self.decoder(sources, config.beam_size))
-        return search(decoder, start=self._model.padding, end=END, limit_B=limit_B, config=config)
+        with finite_outputs():
+            decoder = self._wrap(self.decoder(sources, config.beam_size))
+            return search(decoder, start=self._model.padding, end=END, limit_B=limit_B, config=config)
 
     def decoder(self, sources: Sequence[Sequence[int]], beam_size: int) -> Decoder:
         """Return what writes the targets of sources, each of ``beam_size`` rows."""
@@ -122,6 +124,22 @@ class ModelSearch:
     def device(self) -> torch.device:
         """Where the model is."""
         return self._model.output_weight_VD.device
+
+
+@contextmanager
+def finite_outputs() -> Iterator[None]:
+    """Tell of a model whose outputs are no numbers, which a search raises as ValueError.
+
+    Raises:
+        BundleError: It is such a one.
+    """
+    try:
+        yield
+    except ValueError as error:
+        raise BundleError(
+            f"the model cannot be computed with, as its weights are too large: {error}",
+            hint="train again with a lower train.peak_rate",
+        ) from error
 
 
 @torch.inference_mode()

@@ -17,7 +17,7 @@ from dragoman.engine_decoder import EngineDecoder
 from dragoman.errors import BundleError, CorpusError, UsageError
 from dragoman.model import CachedDecoder
 from dragoman.model_files import Outline
-from dragoman.model_search import choose_device
+from dragoman.model_search import choose_device, finite_outputs
 from dragoman.parsing import LEAST_EXTRA, SymbolIds, TreeDecoder, WordReader, leaves_of
 from dragoman.search import Decoder, Hypothesis, search
 from dragoman.stream import in_windows
@@ -203,7 +203,8 @@ class Parser:
             decoder = WordReader(decoder, source_BS, self._leaves.to(device), config.beam_size)
         if self._constrained:
             decoder = TreeDecoder(decoder, self._symbols, words_B, limit_B, config.beam_size)
-        return search(decoder, start=model.padding, end=END, limit_B=limit_B, config=config)
+        with finite_outputs():
+            return search(decoder, start=model.padding, end=END, limit_B=limit_B, config=config)
 
     def _decoder(self, sources: list[list[int]], beam_size: int, num_steps: int) -> Decoder:
         if self._engine is not None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dragoman.choice import PLAIN, Choice
 from dragoman.config import SearchConfig
+from dragoman.engine import Engine
 from dragoman.errors import UsageError
 from dragoman.hypothesis import Hypothesis
 from dragoman.searchers import (
@@ -157,6 +158,7 @@ class Translator:
                 hint="use 'dragoman parse', or dragoman.Parser",
             )
         self.bundle = bundle
+        self._has_engine = isinstance(searcher, Engine)
         self._search: SourceSearch | None = SourceSearch(bundle, [searcher or searcher_of(bundle), *others])
         self._before_batch = before_batch
         self._tokenizer = bundle.tokenizer
@@ -210,8 +212,12 @@ class Translator:
 
     @property
     def config(self) -> SearchConfig:
-        """The model's own search settings, which ``translate`` uses unless it is given others."""
-        return self.bundle.config.search
+        """The model's own search settings, which ``translate`` uses unless it is given others.
+
+        A shortlist is left out where it is not the native engine that searches, since nothing else has one.
+        """
+        own = self.bundle.config.search
+        return own if self._has_engine else replace(own, shortlist=False)
 
     @property
     def max_source_length(self) -> int:

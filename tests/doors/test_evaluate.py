@@ -190,6 +190,7 @@ def test_options_for_trees_are_refused(run: Evaluate, copy_model: Path) -> None:
             "--hypothesis out reference --beam-size 2",
             "--beam-size is about a model's search, and --hypothesis",
         ),
+        ("--hypothesis out reference --ensemble m", "--ensemble says which translations are chosen, and"),
         ("--hypothesis out reference --unconstrained", "--unconstrained is about a search for trees, and"),
         ("--hypothesis out reference --params none", "--params says how brackets of trees are counted, and"),
     ],

@@ -112,6 +112,15 @@ def test_a_word_alone_has_its_own_rows(explain: Translate) -> None:
     assert rows[2:] == ["be"]
 
 
+def test_some_heads_are_named(explain: Translate) -> None:
+    """The mean of two of four heads is not called that of all."""
+    _, some, _ = explain("ba be bi", "--heads", "1,3")
+    _, every, _ = explain("ba be bi")
+
+    assert "cross attention, layer 1, the mean of heads 1, 3: each row looks at the columns" in some
+    assert "cross attention, layer 1, the mean of all heads: each row looks at the columns" in every
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

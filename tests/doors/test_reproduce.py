@@ -1,5 +1,6 @@
 """``dragoman reproduce`` by the real command line."""
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,22 @@ def test_parameters_are_printed_at_once(capsys: pytest.CaptureFixture[str]) -> N
     assert code == 0
     assert len(rows) == 21
     assert rows[1].split() == ["base", "40,960", "65,073,152", "65.07", "65"]
+
+
+def test_a_stop_says_how_to_go_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where nobody is asked for it, as beside trainings in other processes."""
+
+    def stopped(_: object) -> None:
+        (tmp_path / "found").mkdir()
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr("dragoman.reproduce.reproduce", stopped)
+    code = main(["reproduce", "table1", "--scale", "tiny", "--out", str(tmp_path / "found")])
+
+    assert code == 130
+    assert capsys.readouterr().err == "\nstopped\nwhat is through is kept; the same command goes on\n"
 
 
 @pytest.mark.parametrize(

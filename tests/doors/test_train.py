@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from dragoman.cli import main
+from dragoman.run.folder import _seal
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "NO_COLOR": "1", "OMP_NUM_THREADS": "1"}
 
@@ -249,6 +250,68 @@ def test_a_finished_run_has_nothing_to_do(
     assert codes == [0, 0]
     assert "nothing to do: at step 10, limit 10" in said
     assert "nothing to do: at step 10, limit 5" in said
+
+
+def test_the_end_of_a_run_is_made_up_for(
+    corpus: tuple[str, str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Stopped while the test pairs were scored, it tells its scores when it is resumed."""
+
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    words = ["train", *corpus, "--out", str(tmp_path / "model")]
+    with monkeypatch.context() as patched:
+        patched.setattr("dragoman.run.session.score_pairs", stopped)
+        first = main([*words, *SMALL, "--set", "train.max_steps=10"])
+    capsys.readouterr()
+    second = main([*words, "--resume"])
+    said = capsys.readouterr().out
+
+    assert (first, second) == (130, 0)
+    assert "development" in said
+    assert "BLEU" in said
+    assert "as it was" not in said
+
+
+def test_a_run_of_a_gpu_goes_on_on_a_processor(corpus: tuple[str, str], tmp_path: Path) -> None:
+    """Its configuration says nothing of micro-batches, which on a processor have a size; it stays so."""
+    words = ["train", *corpus, "--out", str(tmp_path / "model")]
+    main([*words, *SMALL, "--set", "train.max_steps=4"])
+    stored = tmp_path / "model" / "training" / "config.toml"
+    lines = stored.read_text(encoding="utf-8").splitlines()[1:]
+    toml = "".join(f"{line}\n" for line in lines if "micro_batch" not in line).encode()
+    stored.write_bytes(_seal(toml) + b"\n" + toml)
+
+    assert main([*words, "--resume", "--set", "train.max_steps=8"]) == 0
+
+
+def test_a_language_is_no_path(
+    corpus: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It ends the names of held-out files; one with a slash is refused before anything is written."""
+    code = main(["train", *corpus, "--out", str(tmp_path / "model"), *SMALL, "--source", "en/US"])
+
+    assert code == 2
+    assert "--source 'en/US': a language ends names of files" in capsys.readouterr().err
+    assert not (tmp_path / "model" / "training" / "config.toml").exists()
+
+
+def test_without_development_pairs_none_are_spoken_of(corpus: tuple[str, str], tmp_path: Path) -> None:
+    """The training loss chooses, and is not taken for that of pairs that there are not."""
+    out = tmp_path / "model"
+    keys = ("data.dev_pairs=0", "train.average_checkpoints=1", "train.max_steps=4")
+    code = main(
+        ["train", *corpus, "--out", str(out), *SMALL, *(word for key in keys for word in ("--set", key))]
+    )
+    card = (out / "README.md").read_text(encoding="utf-8")
+
+    assert code == 0
+    assert "development pairs" not in card
+    assert "the best by training loss" in (out / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_resumed_run_keeps_corpus_and_model(

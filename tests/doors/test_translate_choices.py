@@ -9,7 +9,9 @@ import pytest
 
 from copying import Ended, Translate
 from decoding_tables import holds
+from dragoman.bundle import Bundle
 from dragoman.engine import is_there
+from dragoman.translator import Translator
 
 pytestmark = pytest.mark.untraced
 
@@ -294,6 +296,27 @@ def test_a_shortlist_needs_the_engine(translate: Translate, monkeypatch: pytest.
         assert (ended.code, ended.lines) == (2, [])
         assert "error: a shortlist " in ended.said
         assert "hint: leave --shortlist out" in ended.said
+
+
+def test_a_models_own_shortlist_is_no_trap(
+    translate: Translate, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """With the key in its configuration a model translates and explains wherever it may be."""
+    translate.model = Path(shutil.copytree(translate.model, tmp_path / "model"))
+    path = translate.model / "config.json"
+    config = json.loads(path.read_text())
+    config["search"]["shortlist"] = True
+    path.write_text(json.dumps(config))
+
+    assert Translator(Bundle.load(translate.model)).translate(["ba be"])[0].text == "ba be"
+    if is_there():
+        assert translate(text="ba be\n") == Ended(0, ["ba be"], "")
+        ended = translate("--sample", 2, text="ba be\n")
+        assert "hint: leave --shortlist out, or add --no-shortlist where the model has the key" in ended.said
+        assert translate("--sample", 2, "--no-shortlist", text="ba be\n").code == 0
+    monkeypatch.setattr("dragoman.searchers.is_there", lambda: False)
+
+    assert translate(text="ba be\n").lines == ["ba be"]
 
 
 @pytest.mark.parametrize(

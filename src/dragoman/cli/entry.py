@@ -1,7 +1,7 @@
 """The door itself: runs a command and turns what a user can mend into a sentence and an exit code.
 
-Exit codes: 0 done, 1 text or data, 2 usage or configuration, 130 interrupted by the keyboard, 143 ended by
-SIGTERM. A mistake of the program keeps its traceback.
+Exit codes: 0 done, 1 text or data, 2 usage or configuration, 3 one of several processes has lost another,
+130 interrupted by the keyboard, 143 ended by SIGTERM. A mistake of the program keeps its traceback.
 """
 
 import errno

@@ -108,7 +108,10 @@ def command(
         job = choose_job(files, hypothesis, gold, predicted)
         choices.check_one_result()
         from dragoman.run import EvaluateOptions, EvaluateParserOptions
+        from dragoman.run.output import check_output
 
+        if output is not None and choices.forbid_from is not None:
+            check_output(output, [choices.forbid_from])
         use_threads(threads)
         for_texts = EvaluateOptions(
             tokenized=tokenized or None,

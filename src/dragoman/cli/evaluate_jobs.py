@@ -1,11 +1,14 @@
 """What ``dragoman evaluate`` is asked for: told from its files, and compared with its options."""
 
+from dataclasses import fields
 from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
 
 import click
 from click.core import ParameterSource
+
+from dragoman.cli.choice_options import ChoiceOptions
 
 _USAGE = (
     "evaluate takes MODEL SOURCE REFERENCE..., MODEL TREES, --hypothesis FILE REFERENCE..., "
@@ -52,6 +55,13 @@ _OPTIONS = {
     "beam_size": ("is about a model's search", _OF_MODELS),
     "length_penalty": ("is about a model's search", _OF_MODELS),
     "batch_tokens": ("is about a model's search", _OF_MODELS),
+    "device": ("says where a model computes", _OF_MODELS),
+    "threads": ("says how a model computes", _OF_MODELS),
+    "precision": ("says how a model translates", {Kind.TRANSLATOR}),
+    **dict.fromkeys(
+        (field.name for field in fields(ChoiceOptions)),
+        ("says which translations are chosen", {Kind.TRANSLATOR}),
+    ),
 }
 """Options that make no sense everywhere: what they do, and where they do it."""
 

@@ -115,6 +115,10 @@ def _repeat(request: "Request", signals: StopSignals) -> None:
     except StopRequestedError:
         click.echo("saved; the same command goes on", err=True)
         raise click.exceptions.Exit(signals.exit_code or 1) from None
+    except click.exceptions.Exit:
+        if request.out.exists():
+            click.echo("what is through is kept; the same command goes on", err=True)
+        raise
     _show(piece, with_table=request.what.startswith("table"))
     click.echo(f"\n{'found in' if was_there else 'written to'} {request.out / 'report.html'}", err=True)
 

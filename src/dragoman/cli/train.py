@@ -201,7 +201,7 @@ def summary(outcome: "Outcome") -> list[str]:
 
     if outcome.reason == "dry_run":
         return ["nothing was written: this was a dry run"]
-    if outcome.reason == "nothing_to_do":
+    if outcome.reason == "nothing_to_do" and not outcome.chosen:  # else the end of a run was made up for
         return [f"the model in {outcome.folder} is as it was"]
     progress, rows = outcome.progress, []
     if outcome.dev_scores:

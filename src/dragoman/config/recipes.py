@@ -116,7 +116,7 @@ _PARSING_BATCH_TOKENS, _PARSING_WARMUP_STEPS = 4_096, 800
 """What the recipe parsing-small has."""
 
 
-def choose_recipe(num_pairs: int) -> RecipeChoice:
+def choose_recipe(num_pairs: int, max_steps: int | None = None) -> RecipeChoice:
     """Return the recipe that suits a corpus, with the reasons for it.
 
     Model, vocabulary and dropout follow the number of pairs. The steps are so many passes over the corpus
@@ -126,19 +126,19 @@ def choose_recipe(num_pairs: int) -> RecipeChoice:
 
     Args:
         num_pairs: Training pairs, at least 1.
+        max_steps: Steps where they are not to be chosen; warm-up and validations follow them.
     """
     if num_pairs < 1:
         raise ValueError(f"num_pairs is {num_pairs}; a recipe is chosen for at least 1 pair")
     tier = next(tier for tier in _TIERS if num_pairs < tier.below_pairs)
     steps_a_pass = num_pairs * _TOKENS_PER_PAIR / tier.batch_tokens
-    wanted = round(tier.passes * steps_a_pass)
-    max_steps = min(max(_round_up(wanted, 100), _FEWEST_STEPS), _MOST_STEPS)
+    max_steps = max_steps or _steps(round(tier.passes * steps_a_pass), _FEWEST_STEPS)
     interval = min(max(max_steps // 20, 100), 1_000)
     settings = (
         f"model.vocabulary_size={tier.vocabulary_size}",
         f"model.dropout={tier.dropout}",
         f"train.max_steps={max_steps}",
-        f"train.warmup_steps={min(tier.warmup_steps, max_steps // 4)}",
+        f"train.warmup_steps={min(tier.warmup_steps, max(max_steps // 4, 1))}",
         f"train.cooldown_share={tier.cooldown_share}",
         f"train.validation_interval_steps={interval}",
     )
@@ -154,7 +154,7 @@ def choose_recipe(num_pairs: int) -> RecipeChoice:
     return RecipeChoice(name=tier.recipe, reasons=reasons, settings=settings)
 
 
-def choose_parsing_recipe(num_trees: int) -> RecipeChoice:
+def choose_parsing_recipe(num_trees: int, max_steps: int | None = None) -> RecipeChoice:
     """Return the recipe that suits a treebank, with the reasons for it.
 
     It is always ``parsing-small``, with steps for so many trees: 1,500 for 1,000 trees, 8,000 for 20,000, and
@@ -164,14 +164,14 @@ def choose_parsing_recipe(num_trees: int) -> RecipeChoice:
 
     Args:
         num_trees: Trees of the treebank, at least 1.
+        max_steps: Steps where they are not to be chosen; warm-up and validations follow them.
     """
     if num_trees < 1:
         raise ValueError(f"num_trees is {num_trees}; a recipe is chosen for at least 1 tree")
-    wanted = round(1_500 * (num_trees / 1_000) ** 0.5588)
-    max_steps = min(max(_round_up(wanted, 100), _FEWEST_STEPS), _MOST_STEPS)
+    max_steps = max_steps or _steps(round(1_500 * (num_trees / 1_000) ** 0.5588), _FEWEST_STEPS)
     settings = (
         f"train.max_steps={max_steps}",
-        f"train.warmup_steps={min(_PARSING_WARMUP_STEPS, max_steps // 4)}",
+        f"train.warmup_steps={min(_PARSING_WARMUP_STEPS, max(max_steps // 4, 1))}",
         f"train.validation_interval_steps={min(max(max_steps // 12, 100), 1_000)}",
     )
     passes = max_steps * _PARSING_BATCH_TOKENS / (num_trees * _SYMBOLS_PER_TREE)
@@ -185,7 +185,9 @@ def choose_parsing_recipe(num_trees: int) -> RecipeChoice:
     return RecipeChoice(name="parsing-small", reasons=reasons, settings=settings)
 
 
-def choose_adaptation(num_pairs: int, config: Config) -> tuple[tuple[str, ...], str]:
+def choose_adaptation(
+    num_pairs: int, config: Config, max_steps: int | None = None
+) -> tuple[tuple[str, ...], str]:
     """Return settings for a training that goes on from a trained model, and the reason in a line.
 
     Ten passes over the pairs, at least 200 steps and at most 100,000, with a rate that rises to
@@ -195,20 +197,21 @@ def choose_adaptation(num_pairs: int, config: Config) -> tuple[tuple[str, ...], 
     Args:
         num_pairs: Training pairs or trees, at least 1.
         config: Of the trained model.
+        max_steps: Steps where they are not to be chosen; warm-up and validations follow them.
     """
     is_parser, d_model = config.data.task == "parsing", config.model.d_model
     batch_tokens = next(tier.batch_tokens for tier in _TIERS if num_pairs < tier.below_pairs)
     batch_tokens = _PARSING_BATCH_TOKENS if is_parser else batch_tokens
     steps_a_pass = num_pairs * (_SYMBOLS_PER_TREE if is_parser else _TOKENS_PER_PAIR) / batch_tokens
-    max_steps = min(max(_round_up(round(_ADAPTING_PASSES * steps_a_pass), 100), 200), _MOST_STEPS)
+    max_steps = max_steps or _steps(round(_ADAPTING_PASSES * steps_a_pass), 200)
     peak_rate = float(f"{(d_model * _ADAPTING_RATE_STEPS) ** -0.5:.1e}")
     settings = (
         f"train.batch_tokens={batch_tokens}",
         f"train.max_steps={max_steps}",
-        f"train.warmup_steps={max_steps // 10}",
+        f"train.warmup_steps={max(max_steps // 10, 1)}",
         f"train.peak_rate={peak_rate}",
         "train.cooldown_share=0.5",
-        f"train.validation_interval_steps={min(max_steps // 10, 1_000)}",
+        f"train.validation_interval_steps={min(max(max_steps // 10, 1), 1_000)}",
     )
     return settings, f"{max_steps:,} steps of {batch_tokens:,} tokens at a rate of at most {peak_rate:.1e}"
 
@@ -219,5 +222,6 @@ def recipe_text(name: str) -> str:
     return (folder / f"{name}.toml").read_text(encoding="utf-8")
 
 
-def _round_up(number: int, unit: int) -> int:
-    return -(-number // unit) * unit
+def _steps(wanted: int, fewest: int) -> int:
+    """Return a number of steps in hundreds, within the bounds."""
+    return min(max(-(-wanted // 100) * 100, fewest), _MOST_STEPS)

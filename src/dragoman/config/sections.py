@@ -265,7 +265,8 @@ class SearchConfig:
     """Source positions translated at once."""
 
     shortlist: bool = False
-    """Whether only likely translations of the pieces of a source may come: faster; needs the engine."""
+    """Whether only likely translations of the pieces of a source may come: faster. Where the native engine
+    does not search, as in training, it has no effect."""
 
     @model_validator(mode="after")
     def _n_best_fits(self) -> "SearchConfig":

@@ -26,6 +26,7 @@ _NUM_VALUES = {
 """Every keyword of the format, and how many values stand after it."""
 
 _WHOLE_NUMBERS = ("DEBUG", "MAX_ERROR", "CUTOFF_LEN", "LABELED")
+_MOST_DIGITS = 18
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,8 +147,11 @@ def _problem(keyword: str, values: list[str]) -> str | None:
         found = f"not {len(values)} ({' '.join(values)})" if values else "and there is none"
         return f"needs {'one value' if wanted == 1 else 'two values'}, {found}"
     (value, *_) = values
-    if keyword in _WHOLE_NUMBERS and not (value.isascii() and value.isdigit()):
-        return f"must be a whole number, not {value}"
+    if keyword in _WHOLE_NUMBERS:
+        if not (value.isascii() and value.isdigit()):
+            return f"must be a whole number, not {value}"
+        if len(value) > _MOST_DIGITS:
+            return f"must have at most {_MOST_DIGITS} digits, not {len(value):,}"
     if keyword == "LABELED" and int(value) > 1:
         return f"must be 0 (unlabeled) or 1 (labeled), not {value}"
     return None

@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 from dragoman.config import read_config
-from dragoman.errors import UsageError
+from dragoman.errors import DragomanError, UsageError
 from dragoman.model_search import choose_device
 from dragoman.reproduce.findings import Piece
 from dragoman.reproduce.record import claim, read_record, unclaim, write_record
@@ -15,8 +15,6 @@ from dragoman.reproduce.request import SCALES, Request
 class Known(NamedTuple):
     """A piece that can be repeated."""
 
-    about: str
-    """What it is, in a line."""
     function: str
     """The function that repeats it, after its module in this package."""
     trains: bool
@@ -24,14 +22,12 @@ class Known(NamedTuple):
 
 
 PIECES = {
-    "checks": Known("six checks of what the paper claims", "checks.repeat_checks", trains=False),
-    "table1": Known(
-        "what types of layers cost, and how far they reach", "table1.repeat_table1", trains=False
-    ),
-    "table2": Known("translation: quality and cost of training", "table2.repeat_table2", trains=True),
-    "table3": Known("variations of the model", "table3.repeat_table3", trains=True),
-    "table4": Known("constituency parsing", "table4.repeat_table4", trains=True),
-    "figures": Known("what attention heads look at", "figures.repeat_figures", trains=True),
+    "checks": Known("checks.repeat_checks", trains=False),
+    "table1": Known("table1.repeat_table1", trains=False),
+    "table2": Known("table2.repeat_table2", trains=True),
+    "table3": Known("table3.repeat_table3", trains=True),
+    "table4": Known("table4.repeat_table4", trains=True),
+    "figures": Known("figures.repeat_figures", trains=True),
 }
 """All pieces, in the order of the paper."""
 
@@ -73,7 +69,7 @@ def reproduce(request: Request) -> tuple[Piece, bool]:
     repeat: Callable[[Request], Piece] = getattr(import_module(f"dragoman.reproduce.{module}"), name)
     try:
         piece = repeat(request)
-    except UsageError:
+    except DragomanError:
         unclaim(request.out)
         raise
     write_record(request.out, piece, asked)
@@ -84,6 +80,8 @@ def _check_options(request: Request) -> None:
     """Refuse what a piece would not look at."""
     for option, is_given, pieces in (
         ("--seeds", request.seeds > 1, ("table3",)),
+        ("--jobs", request.jobs > 1, ("table2", "table3")),
+        ("--test", bool(request.test), ("table2", "table4")),
         ("--silver", bool(request.silver), ("table4",)),
         ("--model", request.model is not None, ("figures",)),
         ("--target", request.target != "de", ("table2",)),

@@ -1,22 +1,19 @@
 """What is asked for when a piece of the paper is repeated."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from dragoman.errors import CorpusError
+from dragoman.model_files import WEIGHTS
 from dragoman.run import Reporter
 from dragoman.storage.durable import checksum_of
 
 Scale = Literal["tiny", "laptop", "small", "full"]
 
-SCALES: Mapping[Scale, str] = {
-    "tiny": "a rehearsal in seconds, whose numbers mean nothing",
-    "laptop": "two cores, minutes to hours",
-    "small": "one GPU, hours",
-    "full": "the paper's own setting",
-}
+SCALES: tuple[Scale, ...] = get_args(Scale)
+"""A rehearsal whose numbers mean nothing; two cores; one GPU for some hours; the paper's own setting."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +61,7 @@ class Request:
             **{name: [str(path) for path in paths] for name, paths in parts.items()},
             "checksums": [_checksum(path) for paths in parts.values() for path in paths],
             "target": self.target,
-            "model": None if self.model is None else str(self.model),
+            "model": None if self.model is None else [str(self.model), _checksum(self.model / WEIGHTS)],
             "seeds": self.seeds,
             "settings": list(self.settings),
         }

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from dragoman.config import read_config
 from dragoman.errors import UsageError
 from dragoman.evaluate import Score, paper_bleu
+from dragoman.model_files import load_config
 from dragoman.reproduce.corpus import given_or_generated
 from dragoman.reproduce.findings import Cell, Finding, Piece, Table
 from dragoman.reproduce.paper import TABLE2
@@ -98,7 +99,7 @@ class _Scored(NamedTuple):
 
 def _score(training: Training, number: int, name: str, test: Sequence[Path], target: str | None) -> _Scored:
     """Translate a set of test pairs and score it; the language is named, or the suffix of the corpus."""
-    tokenized = "data.tokenized=true" in training.settings
+    tokenized = load_config(training.folder).data.tokenized
     output = training.folder / f"test-{number}.out"
     source, *references = test
     options = EvaluateOptions(paper_bleu=tokenized, ter=False, output=output)

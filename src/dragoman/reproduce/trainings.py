@@ -251,15 +251,18 @@ def predicted_cost(trainings: Sequence[Training], jobs: int) -> str:
     of_first = _flops(first)
     share = sum(_flops(one) for one in trainings) / of_first
     steps = plan.num_steps - plan.num_steps_done
-    seconds = steps * probe.seconds_per_step + plan.num_validations * probe.seconds_per_validation
-    operations = share * plan.num_steps * plan.step_flops
+    left = steps * probe.seconds_per_step + plan.num_validations * probe.seconds_per_validation
+    seconds = left + (share - 1) * left * plan.num_steps / max(
+        steps, 1
+    )  # the others have all their steps ahead
+    operations = (steps + (share - 1) * plan.num_steps) * plan.step_flops
     num_devices = min(len(set(_devices(jobs))), len(trainings))
     devices = "the same device" if num_devices == 1 else f"{num_devices} GPUs"
     together = " one after the other" if jobs == 1 else f", {jobs} at a time on {devices}"
-    hours = share * seconds / 3600 / num_devices
+    hours = seconds / 3600 / num_devices
     return (
         f"{len(trainings)} trainings{together}: about {hours:.1f} hours, {operations:.1e} "
-        f"operations; as the paper prices it {share * seconds * probe.sustained_flops:.1e}"
+        f"operations; as the paper prices it {seconds * probe.sustained_flops:.1e}"
     )
 
 

@@ -8,6 +8,7 @@ from dragoman.evaluate import Scores
 from dragoman.evaluate.parses import ParsingScores
 from dragoman.model.arithmetic import num_parameters
 from dragoman.run.corpora import TrainingText
+from dragoman.run.reporter import in_words
 from dragoman.storage.progress import Progress
 
 
@@ -39,8 +40,11 @@ def model_card(
     if first_weights is not None:
         lines.append(f"- Begun with the weights of another model (SHA-256 {first_weights}).")
     if dev_scores:
-        numbers = ", ".join(f"{name} {value:.2f}" for name, value in dev_scores.items())
-        lines.append(f"- On {len(text.dev):,} development {unit}s: {numbers}.")
+        of_all = {name: value for name, value in dev_scores.items() if name in ("loss", "perplexity")}
+        others = in_words({name: value for name, value in dev_scores.items() if name not in of_all})
+        num_scored = min(len(text.dev), config.train.validation_sentences)
+        of_few = f"; on the first {num_scored:,}: {others}" if others else ""
+        lines.append(f"- On {len(text.dev):,} development {unit}s: {in_words(of_all)}{of_few}.")
     if test_scores is not None:
         lines += [f"- On {test_scores.num_segments:,} test {unit}s:", ""]
         lines += [f"      {line}" for line in test_scores.lines()]

@@ -17,14 +17,17 @@ from dragoman.text import (
     Pair,
     PairSource,
     check_corpus,
+    normalized,
     open_corpus,
     read_lines,
     split_held_out,
     usable_pairs,
 )
 from dragoman.trees import (
+    ANY_TAG,
     Inventory,
     Treebank,
+    has_tags,
     read_treebank,
     take_inventory,
     tree_of_pair,
@@ -54,7 +57,7 @@ class TrainingText:
     silver: PairSource | None = None
     """Further training pairs, whose targets a machine has made."""
     silver_left_out: frozenset[int] = frozenset()
-    """Lines of them whose source is that of a held-out pair."""
+    """Lines of them that share a text with a held-out pair."""
 
     def training_pairs(self) -> Iterator[NumberedPair]:
         """Yield line number and pair of all that training may see."""
@@ -107,7 +110,16 @@ def open_pairs(paths: Sequence[Path | str], config: DataConfig) -> PairSource:
             hint=f"join them by 'cat {names} > all.mrg', and name that file",
         )
     corpus = open_corpus(paths)
-    return corpus if config.task == "translation" else _open_treebank(corpus.source)
+    if config.task == "translation":
+        return corpus
+    treebank = _open_treebank(corpus.source)
+    if config.keep_tags and not any(has_tags(pair.target) for _, pair in treebank.pairs):
+        raise TreeError(
+            f"{treebank.names}: every tag is {ANY_TAG}, as a parser writes that predicts none, and "
+            "data.keep_tags asks for tags",
+            hint="parse with a model that was trained with data.keep_tags=true, or leave the key out",
+        )
+    return treebank
 
 
 def _open_treebank(path: Path) -> Treebank:
@@ -128,7 +140,7 @@ def _open_treebank(path: Path) -> Treebank:
 def read_text(given: Sources, config: DataConfig, seed: int, reporter: Reporter) -> TrainingText:
     """Check every file before any work, and split off development and test pairs that were not named.
 
-    Of the silver pairs those are left out whose source is that of a development or test pair.
+    Of the silver pairs those are left out that share a text with a development or test pair.
 
     Raises:
         CorpusError: A file cannot be used, or nothing is left to train on.
@@ -177,13 +189,21 @@ def read_text(given: Sources, config: DataConfig, seed: int, reporter: Reporter)
     )
 
 
-def _shared(silver: PairSource, held_out: Iterable[NumberedPair], reporter: Reporter) -> frozenset[int]:
-    """Return the lines of silver pairs that have the source of a held-out one."""
-    sources = {pair.source for _, pair in held_out}
-    lines = frozenset(line for line, pair in usable_pairs(silver) if pair.source in sources)
+def _shared(silver: PairSource, held_out: Sequence[NumberedPair], reporter: Reporter) -> frozenset[int]:
+    """Return the lines of silver pairs that share a text with a held-out one, whatever its spelling.
+
+    Of trees it is the sentence that counts, since many trees of different sentences are alike.
+    """
+    count = 1 if silver.unit == "tree" else 2
+    texts = [{normalized(pair[side]) for _, pair in held_out} for side in range(count)]
+    lines = frozenset(
+        line
+        for line, pair in usable_pairs(silver)
+        if any(normalized(pair[side]) in known for side, known in enumerate(texts))
+    )
     if lines:
-        source = "source" if silver.unit == "pair" else "sentence"
-        told = f"{counted(len(lines), silver.unit)} whose {source} is that of a held-out {silver.unit}"
+        shared = "text" if silver.unit == "pair" else "sentence"
+        told = f"{counted(len(lines), silver.unit)} that share a {shared} with a held-out {silver.unit}"
         if all(line in lines for line, _ in usable_pairs(silver)):
             raise CorpusError(
                 f"{silver.names}: holds nothing but {told}",

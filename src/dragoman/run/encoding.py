@@ -109,20 +109,24 @@ def encode_with_dropout(
         seed: Seed of the run and epoch, on which alone the pieces depend.
         busy: Called every some thousand texts; what it raises ends the encoding.
     """
-    chunks = itertools.count()
 
-    def encode_all(texts: list[str]) -> list[list[int]]:
-        busy()
-        state = np.random.SeedSequence([*seed, next(chunks)]).generate_state(1, np.uint64)
-        return tokenizer.encode_with_dropout(texts, config.bpe_dropout, int(state[0]))
+    def encoders(number: int) -> tuple[EncodeAll, EncodeAll]:
+        """Return those of one file, which draw the same whether or not another file is encoded before."""
+        chunks = itertools.count()
+
+        def encode_all(texts: list[str]) -> list[list[int]]:
+            busy()
+            state = np.random.SeedSequence([*seed, next(chunks), number]).generate_state(1, np.uint64)
+            return tokenizer.encode_with_dropout(texts, config.bpe_dropout, int(state[0]))
+
+        return encode_all, _target_encoder(tokenizer, config) if tokenizer.symbols else encode_all
 
     digest = repr((text.digest, config.bpe_dropout, seed))
-    encode = (encode_all, _target_encoder(tokenizer, config) if tokenizer.symbols else encode_all)
-    gold = _encoded(text.training_pairs(), digest, tokenizer, config, folder / "epoch.bin", encode)
+    gold = _encoded(text.training_pairs(), digest, tokenizer, config, folder / "epoch.bin", encoders(0))
     if text.silver is None:
         return EncodedPairs(gold, None)
-    silver = _encoded(text.silver_pairs(), digest, tokenizer, config, folder / "epoch-silver.bin", encode)
-    return EncodedPairs(gold, silver)
+    path = folder / "epoch-silver.bin"
+    return EncodedPairs(gold, _encoded(text.silver_pairs(), digest, tokenizer, config, path, encoders(1)))
 
 
 def encode_dev(

@@ -35,7 +35,7 @@ class EvaluateOptions:
     output: Path | None = None
     """Where to keep the translations."""
     beam_size: int | None = None
-    """Left out, the model's own, as the next three."""
+    """Left out, the model's own, as the next two."""
     length_penalty: float | None = None
     batch_tokens: int | None = None
     device: str = "auto"

@@ -87,7 +87,11 @@ def _text(explanation: Explanation, view: View) -> str:
     if view.word is not None:
         places = explanation.pieces_of(view.word, view.kind)
         weights, rows = weights[places], tuple(rows[place] for place in places)
-    heads = "the mean of all heads" if len(view.heads) > 1 else f"head {view.heads[0]}"
+    heads = f"head {view.heads[0]}"
+    if len(view.heads) > 1:
+        is_whole = len(set(view.heads)) == explanation.weights(view.kind).shape[1]
+        named = "all heads" if is_whole else f"heads {', '.join(map(str, view.heads))}"
+        heads = f"the mean of {named}"
     lines = [
         explanation.source,
         explanation.output,

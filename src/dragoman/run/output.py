@@ -39,13 +39,10 @@ def write_bytes(path: Path, content: bytes) -> None:
     """
     target = path.resolve()
     temporary = target.with_name(f".{target.name}.tmp") if path.is_file() or not path.exists() else target
-    try:
+    with _said(path):
         temporary.write_bytes(content)
         if temporary != target:
             temporary.replace(target)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise UsageError(f"--output {path}: cannot be written: {reason}", hint="name another file") from None
 
 
 @contextmanager
@@ -57,20 +54,27 @@ def whole_file(path: Path) -> Iterator[TextIO]:
     Raises:
         UsageError: The file cannot be written.
     """
-    if path.exists() and not path.is_file():
-        with path.open("w", encoding="utf-8", newline="\n") as file:
-            yield file
-        return
     target = path.resolve()
-    temporary = target.with_name(f".{target.name}.tmp")
-    try:
+    is_device = path.exists() and not path.is_file()
+    temporary = target if is_device else target.with_name(f".{target.name}.tmp")
+    with _said(path):
         file = temporary.open("w", encoding="utf-8", newline="\n")
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise UsageError(f"--output {path}: cannot be written: {reason}", hint="name another file") from None
     try:
         with file:
             yield file
-        temporary.replace(target)
+        if not is_device:
+            with _said(path):
+                temporary.replace(target)
     finally:
-        temporary.unlink(missing_ok=True)
+        if not is_device:
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _said(path: Path) -> Iterator[None]:
+    """Turn what the disk answers into a message."""
+    try:
+        yield
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise UsageError(f"--output {path}: cannot be written: {reason}", hint="name another file") from None

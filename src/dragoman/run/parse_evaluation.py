@@ -114,7 +114,7 @@ def evaluate_parser(
     """
     options = options or EvaluateParserOptions()
     if options.output is not None:
-        check_output(options.output, [Path(trees)])
+        check_output(options.output, [Path(trees), *([Path(options.params)] if options.params else [])])
     name, rules = _rules(options.params)
     gold = _cleaned_trees(trees, notice)
     parsable = [(line, tree) for line, tree in gold if tree is not None]

@@ -90,7 +90,11 @@ def _tagging_accuracy(gold: Sequence[Tree], found: Sequence[Tree | None]) -> flo
 def _parsed(
     bundle: Bundle, pairs: Sequence[Pair], before_batch: Callable[[], None]
 ) -> tuple[list[Tree], list[Parse]]:
-    """Return the right trees of pairs, and what the model makes of their words."""
+    """Return the right trees of pairs, and what the model makes of their words.
+
+    A sentence that is too long for its learned positions has no tree.
+    """
     parser = Parser(bundle, before_batch=before_batch)
-    parses = parser.parse([pair.source.split(" ") for pair in pairs])
+    sentences = [pair.source.split(" ") for pair in pairs]
+    parses = parser.parse([[] if parser.objection(words) else words for words in sentences])
     return [tree_of_pair(pair) for pair in pairs], parses

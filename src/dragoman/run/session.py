@@ -226,7 +226,7 @@ class Session:
         assert last is not None
         if best is None:  # it was stopped before its first validation, and its limit is no longer ahead
             model.load_state_dict(keeper.load_parameters(last))
-            return self.validate(), "the last step, which was not validated before"
+            return self.validate() if self.dev else {}, "the last step, which was not validated before"
         choose = keeper.best_validated if config.average_of == "best" else keeper.last_validated
         chosen = choose(config.average_checkpoints)
         if len(chosen) > 1:
@@ -239,6 +239,8 @@ class Session:
             if best.score is None or selection_score(scores, key) >= best.score:
                 return scores, f"the average of {what}"
         model.load_state_dict(keeper.load_parameters(best))
+        if self.dev is None:
+            return {}, f"step {best.step:,}, the best by training loss"
         return self.validate(), f"step {best.step:,}, the best by development {key}"
 
     def corpus_of_epoch(self, epoch: int) -> EncodedCorpus:

@@ -17,8 +17,16 @@ from typing import Any, Literal
 
 import torch
 
-from dragoman.config import AUTO, Config, choose_adaptation, choose_parsing_recipe, choose_recipe, read_config
-from dragoman.errors import ConfigError
+from dragoman.config import (
+    AUTO,
+    Config,
+    TrainConfig,
+    choose_adaptation,
+    choose_parsing_recipe,
+    choose_recipe,
+    read_config,
+)
+from dragoman.errors import ConfigError, UsageError
 from dragoman.model import Transformer
 from dragoman.model.arithmetic import count_parameters
 from dragoman.run import folder as run_folder
@@ -122,13 +130,13 @@ def _lead(corpus: CorpusPaths, place: Place, options: TrainOptions, reporter: Re
             )
         start = None if stored or options.start is None else Start.read(Path(options.start))
         config, lines, opened = _configure(corpus, options, stored, start)
-        for line in lines:
+        for line in (*lines, *_rate_notice(config.train)):
             reporter.notice(line)
         precision, why = choose_precision(config.train.precision, place.device)
         if config.train.precision != precision:
             reporter.notice(f"matrix products in {precision}: {why}")
         config = replace(config, train=replace(config.train, precision=precision))
-        if place.device.type == "cpu" and config.train.micro_batch_tokens is None:
+        if stored is None and place.device.type == "cpu" and config.train.micro_batch_tokens is None:
             at_once = min(config.train.batch_tokens, _POSITIONS_ON_A_PROCESSOR)
             config = replace(config, train=replace(config.train, micro_batch_tokens=at_once))
         if stored is not None:
@@ -211,7 +219,7 @@ def _configure(
     pairs = open_pairs(corpus, given.data)
     num_pairs = _num_usable(pairs, options, given)
     choose = choose_recipe if given.data.task == "translation" else choose_parsing_recipe
-    choice = choose(num_pairs)
+    choice = choose(num_pairs, _steps_given(given))
     config = read_config(recipe=choice, file=file, settings=settings)
     recipe_alone = read_config(recipe=choice, file=None, settings=())
     return config, [*choice.reasons, *_changes("keys that win over the recipe", recipe_alone, config)], pairs
@@ -230,10 +238,28 @@ def _configure_adapting(
     given = read_config(recipe=None, file=file, settings=settings, begun_with=brought)
     start.check_keys(given)
     pairs = open_pairs(corpus, given.data)
-    plan, reason = choose_adaptation(_num_usable(pairs, options, given), start.config)
+    num_pairs = _num_usable(pairs, options, given)
+    plan, reason = choose_adaptation(num_pairs, start.config, _steps_given(given))
     config = read_config(recipe=None, file=file, settings=settings, begun_with=(*brought, *plan))
     alone = read_config(recipe=None, file=None, settings=(), begun_with=(*brought, *plan))
     return config, [reason, *_changes("keys that win over it", alone, config)], pairs
+
+
+def _steps_given(config: Config) -> int | None:
+    """Return the number of steps that was asked for, or None where it is left to the choice."""
+    given = config.train.max_steps
+    return None if given == TrainConfig().max_steps else given
+
+
+def _rate_notice(config: TrainConfig) -> list[str]:
+    """Return in a line that the rate falls before it has risen, where it does."""
+    first_falling = round((1 - config.cooldown_share) * config.max_steps)
+    if config.warmup_steps <= first_falling or not config.cooldown_share:
+        return []
+    return [
+        f"the rate never comes to its peak: it rises for {config.warmup_steps:,} steps (train.warmup_steps) "
+        f"and falls from step {first_falling:,} on (train.cooldown_share); make one of them smaller"
+    ]
 
 
 def _num_usable(pairs: PairSource, options: TrainOptions, config: Config) -> int:
@@ -284,6 +310,12 @@ def _languages(pairs: PairSource, options: TrainOptions, start: Start | None) ->
     source, target = languages_of(pairs) if isinstance(pairs, Corpus) else (None, None)
     if start is not None:
         source, target = source or start.brought.languages[0], target or start.brought.languages[1]
+    for option, name in (("--source", options.source_language), ("--target", options.target_language)):
+        if name is not None and (not name.strip() or set(name) & set("/\\\0")):
+            raise UsageError(
+                f"{option} {name!r}: a language ends names of files; it cannot be blank or hold a slash",
+                hint="name a language such as en, en-US or deu_Latn",
+            )
     return options.source_language or source, options.target_language or target
 
 

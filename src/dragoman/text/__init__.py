@@ -4,7 +4,7 @@ The way of the text: file → lines → ``Pair`` → tokens. Files are streamed,
 the corpus.
 """
 
-from dragoman.text.held_out import HeldOut, split_held_out
+from dragoman.text.held_out import HeldOut, normalized, split_held_out
 from dragoman.text.lines import STANDARD_INPUT, display_name, read_lines
 from dragoman.text.pairs import (
     Corpus,
@@ -31,6 +31,7 @@ __all__ = [
     "check_corpus",
     "display_name",
     "languages_of",
+    "normalized",
     "open_corpus",
     "read_lines",
     "split_held_out",

@@ -12,6 +12,7 @@ from dragoman.trees.tree import Bracket, Fault, Leaf, Step, Tree, build, walk
 from dragoman.trees.treebank import (
     ROOT,
     Treebank,
+    has_tags,
     read_treebank,
     rooted,
     source_of,
@@ -40,6 +41,7 @@ __all__ = [
     "core",
     "fault_of",
     "format_tree",
+    "has_tags",
     "is_bracket",
     "linear",
     "parse_trees",

@@ -113,6 +113,11 @@ def without_tags(target: str) -> str:
     return " ".join(symbol if is_bracket(symbol) else ANY_TAG for symbol in target.split(" "))
 
 
+def has_tags(target: str) -> bool:
+    """Tell whether a word in the target of a pair has a tag of its own."""
+    return any(symbol != ANY_TAG and not is_bracket(symbol) for symbol in target.split())
+
+
 def with_tags_of(tree: Tree, tagged: Tree) -> Tree:
     """Return a tree whose words have the tags that another tree over the same words gives them.
 

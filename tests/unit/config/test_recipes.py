@@ -11,6 +11,7 @@ from dragoman.config import (
     ModelConfig,
     SearchConfig,
     TrainConfig,
+    choose_adaptation,
     choose_parsing_recipe,
     choose_recipe,
     read_config,
@@ -111,6 +112,22 @@ def test_choice_is_valid_and_warms_up_in_time(num_pairs: int) -> None:
 
     assert 4 * train.warmup_steps <= train.max_steps
     assert train.validation_interval_steps < train.max_steps
+
+
+@pytest.mark.parametrize("max_steps", [1, 7, 900, 3_000, 50_000])
+def test_what_follows_the_steps_follows_those_that_were_asked_for(max_steps: int) -> None:
+    """Warm-up and validations suit the number of steps, whoever chose it, and the reasons name it."""
+    for choice in (choose_recipe(20_000, max_steps), choose_parsing_recipe(4_098, max_steps)):
+        train = read_config(recipe=choice, file=None, settings=[]).train
+
+        assert train.max_steps == max_steps
+        assert 4 * train.warmup_steps <= max(max_steps, 4)
+        assert choice.reasons[2].startswith(f"{max_steps:,} steps of ")
+    settings, reason = choose_adaptation(20_000, Config(), max_steps)
+    train = read_config(recipe=None, file=None, settings=settings).train
+
+    assert (train.max_steps, train.warmup_steps) == (max_steps, max(max_steps // 10, 1))
+    assert reason.startswith(f"{max_steps:,} steps of ")
 
 
 def test_choice_grows_with_the_corpus() -> None:

@@ -55,14 +55,14 @@ def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
     file = tmp_path / "bad.prm"
     file.write_text(
         "DELETE_LABLE TOP\nDELETE_LABEL\nEQ_LABEL ADVP\nMAX_ERROR many\nLABELED 2\nDELETE_LABEL TOP S1\n"
-        "CUTOFF_LEN -1\nCOLOR red\n",
+        f"CUTOFF_LEN -1\nCOLOR red\nMAX_ERROR {'9' * 5_000}\n",
         encoding="utf-8",
     )
     with pytest.raises(ConfigError) as caught:
         read_rules(file)
 
     assert caught.value.message.split("\n") == [
-        "the file of parameters has 8 problems",
+        "the file of parameters has 9 problems",
         f"  {file}:1  DELETE_LABLE: no such keyword; did you mean DELETE_LABEL?",
         f"  {file}:2  DELETE_LABEL: needs one value, and there is none",
         f"  {file}:3  EQ_LABEL: needs two values, not 1 (ADVP)",
@@ -71,6 +71,7 @@ def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
         f"  {file}:6  DELETE_LABEL: needs one value, not 2 (TOP S1)",
         f"  {file}:7  CUTOFF_LEN: must be a whole number, not -1",
         f"  {file}:8  COLOR: no such keyword",
+        f"  {file}:9  MAX_ERROR: must have at most 18 digits, not 5,000",
     ]
     assert caught.value.hint is not None
 

@@ -11,7 +11,14 @@ import pytest
 import torch
 
 from dragoman.config import read_config
-from dragoman.errors import ConfigError, DivergedError, MissingDependencyError, UsageError
+from dragoman.errors import (
+    BundleError,
+    ConfigError,
+    CorpusError,
+    DivergedError,
+    MissingDependencyError,
+    UsageError,
+)
 from dragoman.evaluate import Score
 from dragoman.reproduce import Finding, Piece, Request, Table, reproduce
 from dragoman.reproduce.checks import repeat_checks
@@ -22,6 +29,7 @@ from dragoman.reproduce.table2 import BIG, _as_printed, _Scored, _training
 from dragoman.reproduce.table3 import BASE, parameter_table
 from dragoman.reproduce.texts import Texts
 from dragoman.reproduce.trainings import Training, _devices, predicted_cost, shrunk
+from dragoman.run.reporter import Plan, Probe
 from dragoman.train.step import StopRequestedError
 from grammar_trees import grammar_trees
 from tiny_runs import SETTINGS, write_corpus
@@ -290,6 +298,26 @@ def test_the_cost_is_told_beforehand(tmp_path: Path) -> None:
     assert not (tmp_path / "of-4000").exists()
 
 
+def test_what_is_done_of_a_training_shortens_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the first of two equal trainings is nearly through, the other one is still ahead as a whole."""
+    plan = Plan(
+        num_parameters=1, vocabulary_size=8, num_training_pairs=1, unit="pair", num_steps=1_000,
+        num_steps_done=900, steps_per_epoch=1, padding_share=0.0, num_validations=0, max_minutes=None,
+        micro_batch_tokens=1, device="cpu", precision="float32", optimizer_bytes=1, step_flops=1e9,
+    )  # fmt: skip
+    monkeypatch.setattr(
+        "dragoman.reproduce.trainings.train",
+        lambda *_, reporter, **__: (
+            reporter.planned(plan), reporter.probed(plan, Probe(num_steps=3, seconds_per_step=36.0))
+        ),
+    )  # fmt: skip
+    training = Training(name="one", folder=tmp_path, corpus=[], dev=[], recipe="tiny", settings=[])
+
+    assert "about 11.0 hours, 1.1e+12 operations" in predicted_cost([training, training], jobs=1)
+
+
 @pytest.fixture
 def treebank(tmp_path: Path) -> dict[str, list[Path]]:
     """Three parts of a treebank, each in a file."""
@@ -342,7 +370,19 @@ def test_a_request_that_cannot_be_leaves_the_folder_free(
     with pytest.raises(UsageError, match="needs a treebank in three parts"):
         reproduce(request("table4", out))
     assert not out.exists()
+    with pytest.raises(CorpusError, match=r"absent\.mrg"):
+        reproduce(request("table4", out, **(treebank | {"corpus": [tmp_path / "absent.mrg"]})))
+    with pytest.raises(BundleError):
+        reproduce(request("figures", out, model=_empty_model(tmp_path / "empty")))
+    assert not out.exists()
     assert reproduce(request("table4", out, **treebank))[1] is False
+
+
+def _empty_model(folder: Path) -> Path:
+    """Make a folder that is no model, but for the name of a file."""
+    folder.mkdir()
+    (folder / "model.safetensors").write_bytes(b"")
+    return folder
 
 
 def test_a_training_of_other_keys_is_not_gone_on_with(tmp_path: Path) -> None:
@@ -368,6 +408,8 @@ def test_table_4_takes_one_file_of_each_part(tmp_path: Path, treebank: dict[str,
     [
         ("table2", {"seeds": 2}, "--seeds is for table3"),
         ("table3", {"silver": [Path("silver.mrg")]}, "--silver is for table4"),
+        ("table4", {"jobs": 2}, "--jobs is for table2, table3"),
+        ("table3", {"corpus": [Path("a.tsv")], "test": [Path("b.tsv")]}, "--test is for table2, table4"),
         ("table2", {"model": Path("model")}, "--model is for figures"),
         ("table3", {"target": "fr"}, "--target is for table2"),
         ("table2", {"target": "fr"}, "--target is for the paper's own corpus"),
@@ -445,6 +487,9 @@ def test_the_figures_of_a_model_that_is_there(tmp_path: Path) -> None:
     assert "American governments" in piece.text[1]
     assert [row[2] for row in piece.tables[0].rows] == ["making"] * 2 + ["its"] * 2
     assert not (tmp_path / "two" / "inner" / "trainings").exists()
+    (model / "model.safetensors").write_bytes(b"another one")
+    with pytest.raises(UsageError, match=r"that of another request \(model="):
+        reproduce(request("figures", tmp_path / "two" / "inner", model=model))
 
 
 def test_a_folder_belongs_to_one_request(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """Files that are whole or are not there."""
 
 import os
+import socket as socket_module
+from contextlib import closing
 from pathlib import Path
 from typing import TextIO
 
@@ -67,3 +69,16 @@ def test_no_input_may_be_the_output(tmp_path: Path) -> None:
         check_output(tmp_path, [file])
     with pytest.raises(UsageError, match="there is no folder"):
         check_output(tmp_path / "missing" / "file", [file])
+
+
+def test_what_cannot_be_written_is_one_message(tmp_path: Path) -> None:
+    """A device that cannot be opened, and a name that cannot be taken in the end."""
+    socket, taken = tmp_path / "socket", tmp_path / "out"
+    with closing(socket_module.socket(socket_module.AF_UNIX)) as listening:
+        listening.bind(str(socket))
+        with pytest.raises(UsageError, match="cannot be written"), whole_file(socket):
+            pytest.fail("it was opened")
+    with pytest.raises(UsageError, match="cannot be written"), whole_file(taken):
+        taken.mkdir()
+
+    assert not (tmp_path / ".out.tmp").exists()

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from dragoman.config import Config, read_config
-from dragoman.errors import ConfigError, CorpusError, DragomanError
+from dragoman.errors import ConfigError, CorpusError, DragomanError, TreeError
 from dragoman.run.corpora import Sources, read_text
-from dragoman.run.encoding import EncodedPairs, encode
+from dragoman.run.encoding import EncodedPairs, encode, encode_with_dropout
 from dragoman.run.training import read_metrics
 from dragoman.run.vocabulary import learn_tokenizer
 from dragoman.text import open_corpus
@@ -109,8 +109,8 @@ def test_sentences_of_held_out_trees_are_left_out(gold: Path, tmp_path: Path) ->
     given = Sources(read_treebank(gold), dev=read_treebank(dev))
     _, _, notices = encoded(tmp_path, given._replace(silver=read_treebank(silver)), *PARSING)
 
-    assert any("left out 20 trees whose sentence is that of a held-out tree" in text for text in notices)
-    with pytest.raises(CorpusError, match="holds nothing but 20 trees whose sentence is that of a held-out"):
+    assert any("left out 20 trees that share a sentence with a held-out tree" in text for text in notices)
+    with pytest.raises(CorpusError, match="holds nothing but 20 trees that share a sentence with a held-out"):
         encoded(tmp_path, given._replace(silver=read_treebank(dev)), *PARSING)
 
 
@@ -145,3 +145,47 @@ def test_a_silver_file_that_holds_no_trees(gold: Path, tmp_path: Path, content: 
         tiny_run([gold], tmp_path / "model", *PARSING, silver=[silver])
 
     assert str(silver) in error.value.message
+
+
+def test_spelling_hides_no_held_out_pair(tmp_path: Path) -> None:
+    """A silver pair with the source or the target of a held-out one goes, whatever its case and its marks."""
+    gold, dev, silver = (tmp_path / f"{name}.tsv" for name in ("gold", "dev", "silver"))
+    gold.write_text("a b\tx\nc d\ty\n", encoding="utf-8")
+    dev.write_text("Good day!\tGuten Tag!\n", encoding="utf-8")
+    silver.write_text("good day\tneu\nnew\tguten tag .\nfree\tfrei\n", encoding="utf-8")
+    recorder, config = Recorder(), read_config(recipe="tiny", file=None, settings=SETTINGS).data
+    sources = Sources(*(open_corpus([path]) for path in (gold, dev)), None, open_corpus([silver]))
+    text = read_text(sources, config, 1, recorder)
+
+    assert [line for line, _ in text.silver_pairs()] == [3]
+    assert f"{silver}: left out 2 pairs that share a text with a held-out pair" in recorder.notices
+
+
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_silver_pieces_do_not_depend_on_a_stop(
+    gold: Path, silver: Path, tmp_path: Path, is_kept: bool
+) -> None:
+    """Where the gold pairs of an epoch lie there already, the silver ones are cut as they would have been."""
+    sources = Sources(read_treebank(gold), silver=read_treebank(silver))
+    config = read_config(recipe="tiny", file=None, settings=(*SETTINGS, *PARSING, "data.bpe_dropout=0.3"))
+    text = read_text(sources, config.data, 1, Recorder())
+    tokenizer, config = learn_tokenizer(text, config, Recorder())
+    found = []
+    for folder in (tmp_path / "whole", tmp_path / "stopped"):
+        folder.mkdir()
+        if folder.name == "stopped" and is_kept:
+            (folder / "epoch.bin").write_bytes((tmp_path / "whole" / "epoch.bin").read_bytes())
+        encode_with_dropout(text, tokenizer, config.data, folder, (1, 2), lambda: None)
+        found.append((folder / "epoch-silver.bin").read_bytes())
+
+    assert found[0] == found[1]
+
+
+def test_parses_without_tags_teach_no_tags(gold: Path, tmp_path: Path) -> None:
+    """A parser that predicts no tag writes XX for each; as silver trees they would teach to write it."""
+    silver = tmp_path / "silver.mrg"
+    silver.write_text("(TOP (S (NP (XX I)) (VP (XX see))))\n", encoding="utf-8")
+    with pytest.raises(TreeError, match="every tag is XX") as error:
+        tiny_run([gold], tmp_path / "model", *PARSING, "data.keep_tags=true", silver=[silver])
+
+    assert "data.keep_tags=true" in str(error.value.hint)

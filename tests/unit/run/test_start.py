@@ -211,8 +211,8 @@ def test_the_plan_suits_the_corpus(trained: Path, other: list[Path], tmp_path: P
     said = adapt(other, tmp_path / "model", trained, *keys).notices
     config = Bundle.load(tmp_path / "model").config
 
-    assert any(text.startswith("200 steps of 4,096 tokens at a rate of at most ") for text in said)
-    assert any("keys that win over it" in text and "train.max_steps=2" in text for text in said)
+    assert any(text.startswith("2 steps of 4,096 tokens at a rate of at most ") for text in said)
+    assert any("keys that win over it" in text and "train.validation_sentences=2" in text for text in said)
     assert config.train.peak_rate == pytest.approx((16 * 16_000) ** -0.5, rel=0.05)
     assert config.search == Bundle.load(trained).config.search
 

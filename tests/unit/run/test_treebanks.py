@@ -11,6 +11,7 @@ import pytest
 
 from dragoman.config import Config, DataConfig, read_config
 from dragoman.errors import ConfigError, CorpusError, DragomanError, TreeError, UsageError
+from dragoman.evaluate.parses import ParsingScores
 from dragoman.parser import Parser
 from dragoman.run import Outcome, TrainOptions, train
 from dragoman.run.corpora import Sources, TrainingText, open_pairs, read_text
@@ -427,7 +428,19 @@ def test_keys_that_win_over_the_automatic_recipe_are_told(treebank: Path, tmp_pa
     train([treebank], tmp_path / "model", options, reporter=recorder)
     [told] = [notice for notice in recorder.notices if "win over the recipe" in notice]
 
-    assert told == (
-        "keys that win over the recipe: model.vocabulary_size=320, model.d_model=16, model.d_ff=16, "
-        "train.max_steps=7"
-    )
+    assert told == "keys that win over the recipe: model.vocabulary_size=320, model.d_model=16, model.d_ff=16"
+    assert any(notice.startswith("7 steps of 4,096 tokens") for notice in recorder.notices)
+
+
+def test_held_out_sentences_longer_than_its_positions_end_no_run(treebank: Path, tmp_path: Path) -> None:
+    """They are told, and count as sentences without a tree; the model is written all the same."""
+    long = tmp_path / "long.mrg"
+    long.write_text(f"(TOP (S {'(NN dog) ' * 60}(. .)))\n(TOP (S (NN dog) (. .)))\n", encoding="utf-8")
+    positions = ("model.positions=learned", "model.max_positions=40", "data.max_length=40")
+    run = Made(treebank, tmp_path / "model", *positions, "train.max_steps=4", dev=[long], test=[long])
+    scores = run.outcome.test_scores
+
+    assert run.told("left out 1 of 2 development trees of more than 40 pieces or symbols")
+    assert isinstance(scores, ParsingScores)
+    assert scores.num_segments == 2
+    assert Parser.load(run.out).parse([["dog", "."]])[0].tree is not None
