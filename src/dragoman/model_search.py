@@ -3,11 +3,12 @@
 Letters of shapes: B sentences, S source positions, T target positions.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
+from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -21,6 +22,8 @@ from dragoman.model import AttentionWeights, CachedDecoder
 from dragoman.quantized import QuantizedTransformer
 from dragoman.search import Decoder, Hypothesis, search
 from dragoman.text.ids import END
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -92,17 +95,8 @@ class ModelSearch:
             found = self._search([sources[i] for i in chosen], [limits[i] for i in chosen], config)
             return zip(chosen, found, strict=True)
 
-        batches = list(by_length([len(ids) for ids in sources], config.batch_tokens))
-        workers = min(self._num_threads, len(batches))
-        if workers < 2:
-            yield from chain.from_iterable(map(outputs, batches))
-            return
-        torch.set_num_threads(self._num_threads // workers)
-        try:
-            with ThreadPoolExecutor(workers) as pool:
-                yield from chain.from_iterable(pool.map(outputs, batches))
-        finally:
-            torch.set_num_threads(self._num_threads)
+        batches = by_length([len(ids) for ids in sources], config.batch_tokens)
+        yield from chain.from_iterable(side_by_side(outputs, batches, self._num_threads))
 
     @torch.inference_mode()
     def _search(
@@ -124,6 +118,29 @@ class ModelSearch:
     def device(self) -> torch.device:
         """Where the model is."""
         return self._model.output_weight_VD.device
+
+
+def side_by_side(
+    search_one: Callable[[Sequence[int]], Item], batches: Iterable[Sequence[int]], num_threads: int
+) -> Iterator[Item]:
+    """Yield what comes of each batch, in order; threads of the processor have batches of their own.
+
+    Args:
+        search_one: Searches a batch.
+        batches: What is searched together.
+        num_threads: How many there are; those that no batch needs are torch's in each of the others.
+    """
+    batches = list(batches)
+    workers = min(num_threads, len(batches))
+    if workers < 2:
+        yield from map(search_one, batches)
+        return
+    torch.set_num_threads(num_threads // workers)
+    try:
+        with ThreadPoolExecutor(workers) as pool:
+            yield from pool.map(search_one, batches)
+    finally:
+        torch.set_num_threads(num_threads)
 
 
 @contextmanager

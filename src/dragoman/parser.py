@@ -5,6 +5,7 @@ Letters of shapes: B sentences, S source positions.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import torch
@@ -17,7 +18,7 @@ from dragoman.engine_decoder import EngineDecoder
 from dragoman.errors import BundleError, CorpusError, UsageError
 from dragoman.model import CachedDecoder
 from dragoman.model_files import Outline
-from dragoman.model_search import choose_device, finite_outputs
+from dragoman.model_search import choose_device, finite_outputs, side_by_side
 from dragoman.parsing import LEAST_EXTRA, SymbolIds, TreeDecoder, WordReader, leaves_of
 from dragoman.search import Decoder, Hypothesis, search
 from dragoman.stream import in_windows
@@ -101,6 +102,8 @@ class Parser:
         self._before_batch = before_batch
         self._model = bundle.model
         self._engine = engine
+        # native sessions compute on one thread, so each thread has one of its own
+        self._num_threads = torch.get_num_threads() if engine else 1
         self._tokenizer = bundle.tokenizer
         self._leaves = leaves_of(bundle.tokenizer) if data.reads_words else None
         try:
@@ -170,15 +173,18 @@ class Parser:
         if objection := self._objection(max(map(len, sources), default=0)):
             raise CorpusError(f"a sentence of {objection}", hint=TOO_LONG_HINT)
         parses = [Parse(tuple(words), ()) for words in sentences]
-        for chosen in by_length([len(ids) + 1 for ids in sources], config.batch_tokens):
+
+        def search_one(chosen: Sequence[int]) -> Iterator[tuple[int, list[Hypothesis]]]:
             self._before_batch()
-            places = [given[i] for i in chosen]
-            num_words = [len(sentences[place]) for place in places]
+            num_words = [len(sentences[given[i]]) for i in chosen]
             found = self._search([sources[i] for i in chosen], num_words, config)
-            for place, hypotheses in zip(places, found, strict=True):
-                words = tuple(sentences[place])
-                best = hypotheses[: config.n_best]
-                parses[place] = Parse(words, tuple(self._tree(one, words) for one in best))
+            return zip((given[i] for i in chosen), found, strict=True)
+
+        batches = by_length([len(ids) + 1 for ids in sources], config.batch_tokens)
+        for place, hypotheses in chain.from_iterable(side_by_side(search_one, batches, self._num_threads)):
+            words = tuple(sentences[place])
+            best = hypotheses[: config.n_best]
+            parses[place] = Parse(words, tuple(self._tree(one, words) for one in best))
         return parses
 
     def objection(self, words: Sequence[str]) -> str | None:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 from copying import Ended, Translate
 from dragoman.run import TrainOptions, train
@@ -370,3 +371,18 @@ def test_a_coprocess_gets_its_answer_and_ends_on_a_signal(model: Path) -> None:
     assert words(answer.removesuffix("\n")) == ["(", "it", ")"]
     assert running.returncode == 143
     assert "Traceback" not in said
+
+
+def test_threads_parse_sentences_of_their_own(parse: Parse) -> None:
+    """However many there are, trees and scores are those of one, to the last digit, in the same order."""
+    text = "".join(f"{sentence}\n" for sentence in [*SENTENCES, "", "birds sing"] * 5)
+    before = torch.get_num_threads()
+    try:
+        one, several = (
+            parse("--threads", number, "--batch-tokens", 12, "--scores", text=text) for number in (1, 3)
+        )
+    finally:
+        torch.set_num_threads(before)
+
+    assert several == one
+    assert len(one.lines) == 25
