@@ -4,10 +4,11 @@ Letters of shapes: B sentences, S source positions, T target positions.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
+from threading import Event
 from typing import TypeVar
 
 import torch
@@ -90,9 +91,9 @@ class ModelSearch:
                 hint="leave --shortlist out, or on a processor run 'dragoman build-engine'",
             )
 
-        def outputs(chosen: Sequence[int]) -> Iterator[tuple[int, list[Hypothesis]]]:
+        def outputs(chosen: Sequence[int], ended: Event) -> Iterator[tuple[int, list[Hypothesis]]]:
             before_batch()
-            found = self._search([sources[i] for i in chosen], [limits[i] for i in chosen], config)
+            found = self._search([sources[i] for i in chosen], [limits[i] for i in chosen], config, ended)
             return zip(chosen, found, strict=True)
 
         batches = by_length([len(ids) for ids in sources], config.batch_tokens)
@@ -100,11 +101,11 @@ class ModelSearch:
 
     @torch.inference_mode()
     def _search(
-        self, sources: Sequence[Sequence[int]], limits: Sequence[int], config: SearchConfig
+        self, sources: Sequence[Sequence[int]], limits: Sequence[int], config: SearchConfig, ended: Event
     ) -> list[list[Hypothesis]]:
         limit_B = torch.tensor(limits, device=self.device)
         with finite_outputs():
-            decoder = self._wrap(self.decoder(sources, config.beam_size))
+            decoder = Stoppable(self._wrap(self.decoder(sources, config.beam_size)), ended)
             return search(decoder, start=self._model.padding, end=END, limit_B=limit_B, config=config)
 
     def decoder(self, sources: Sequence[Sequence[int]], beam_size: int) -> Decoder:
@@ -121,26 +122,53 @@ class ModelSearch:
 
 
 def side_by_side(
-    search_one: Callable[[Sequence[int]], Item], batches: Iterable[Sequence[int]], num_threads: int
+    search_one: Callable[[Sequence[int], Event], Item], batches: Iterable[Sequence[int]], num_threads: int
 ) -> Iterator[Item]:
     """Yield what comes of each batch, in order; threads of the processor have batches of their own.
 
     Args:
-        search_one: Searches a batch.
+        search_one: Searches a batch, and gives up once the event is set, as ``Stoppable`` does: then nobody
+            waits for what is found.
         batches: What is searched together.
         num_threads: How many there are; those that no batch needs are torch's in each of the others.
     """
-    batches = list(batches)
+    batches, ended = list(batches), Event()
     workers = min(num_threads, len(batches))
     if workers < 2:
-        yield from map(search_one, batches)
+        yield from (search_one(batch, ended) for batch in batches)
         return
     torch.set_num_threads(num_threads // workers)
     try:
         with ThreadPoolExecutor(workers) as pool:
-            yield from pool.map(search_one, batches)
+            try:
+                yield from pool.map(lambda batch: search_one(batch, ended), batches)
+            finally:
+                ended.set()
     finally:
         torch.set_num_threads(num_threads)
+
+
+class Stoppable:
+    """A decoder that is asked no more once an event is set.
+
+    Args:
+        decoder: Says how likely each next token is.
+        ended: Makes the next step raise CancelledError.
+    """
+
+    def __init__(self, decoder: Decoder, ended: Event) -> None:
+        self._decoder = decoder
+        self._ended = ended
+
+    def step(self, token_N: Tensor) -> Tensor:
+        """Read one more token in each row and return the log-probabilities (NV) of what follows."""
+        if self._ended.is_set():
+            raise CancelledError
+        return self._decoder.step(token_N)
+
+    def reorder(self, row_N: Tensor) -> None:
+        """Continue with these rows, in this order."""
+        self._decoder.reorder(row_N)
 
 
 @contextmanager

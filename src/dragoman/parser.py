@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from threading import Event
 
 import torch
 
@@ -18,7 +19,7 @@ from dragoman.engine_decoder import EngineDecoder
 from dragoman.errors import BundleError, CorpusError, UsageError
 from dragoman.model import CachedDecoder
 from dragoman.model_files import Outline
-from dragoman.model_search import choose_device, finite_outputs, side_by_side
+from dragoman.model_search import Stoppable, choose_device, finite_outputs, side_by_side
 from dragoman.parsing import LEAST_EXTRA, SymbolIds, TreeDecoder, WordReader, leaves_of
 from dragoman.search import Decoder, Hypothesis, search
 from dragoman.stream import in_windows
@@ -174,13 +175,14 @@ class Parser:
             raise CorpusError(f"a sentence of {objection}", hint=TOO_LONG_HINT)
         parses = [Parse(tuple(words), ()) for words in sentences]
 
-        def search_one(chosen: Sequence[int]) -> Iterator[tuple[int, list[Hypothesis]]]:
+        def search_one(chosen: Sequence[int], ended: Event) -> Iterator[tuple[int, list[Hypothesis]]]:
             self._before_batch()
             num_words = [len(sentences[given[i]]) for i in chosen]
-            found = self._search([sources[i] for i in chosen], num_words, config)
+            found = self._search([sources[i] for i in chosen], num_words, config, ended)
             return zip((given[i] for i in chosen), found, strict=True)
 
-        batches = by_length([len(ids) + 1 for ids in sources], config.batch_tokens)
+        # threads share the positions that are computed at once, and so the memory
+        batches = by_length([len(ids) + 1 for ids in sources], config.batch_tokens // self._num_threads)
         for place, hypotheses in chain.from_iterable(side_by_side(search_one, batches, self._num_threads)):
             words = tuple(sentences[place])
             best = hypotheses[: config.n_best]
@@ -195,7 +197,7 @@ class Parser:
 
     @torch.inference_mode()
     def _search(
-        self, sources: list[list[int]], num_words: list[int], config: SearchConfig
+        self, sources: list[list[int]], num_words: list[int], config: SearchConfig, ended: Event
     ) -> list[list[Hypothesis]]:
         model, device = self._model, self._model.output_weight_VD.device
         words_B = torch.tensor(num_words, device=device)
@@ -203,7 +205,7 @@ class Parser:
         if self._most_positions is not None:
             limit_B = limit_B.clamp(max=self._most_positions)
         limit_B = limit_B.maximum(words_B + LEAST_EXTRA)
-        decoder = self._decoder(sources, config.beam_size, int(limit_B.max()))
+        decoder: Decoder = Stoppable(self._decoder(sources, config.beam_size, int(limit_B.max())), ended)
         if self._leaves is not None:
             source_BS = pad(sources, end=END, padding=model.source_padding).to(device)
             decoder = WordReader(decoder, source_BS, self._leaves.to(device), config.beam_size)

@@ -1,10 +1,13 @@
 """What is found in any order is given in order, and no later than it can be."""
 
 import random
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from threading import Barrier, Event
 
 import pytest
+import torch
 
 from dragoman.bundle import Bundle
 from dragoman.cli import main
@@ -12,7 +15,7 @@ from dragoman.config import Config, SearchConfig
 from dragoman.engine import is_there
 from dragoman.engine.library import library
 from dragoman.errors import UsageError
-from dragoman.model_search import ModelSearch
+from dragoman.model_search import ModelSearch, Stoppable, side_by_side
 from dragoman.searchers import check_joins, in_order, load_searcher
 from dragoman.text import Tokenizer
 from dragoman.text.ids import END
@@ -107,3 +110,45 @@ def test_a_number_of_threads_that_is_none_is_refused(threads: object) -> None:
     """By the same rule as on the command line, before anything is read."""
     with pytest.raises(UsageError, match=f"--threads {threads}: must be a whole number of at least 1"):
         load_searcher(Path("nowhere"), device="cpu", precision="auto", threads=threads)
+
+
+def test_batches_are_searched_side_by_side() -> None:
+    """Two threads have a batch each at the same time, and what comes of them keeps its order."""
+    meeting = Barrier(2)
+
+    def search_one(batch: Sequence[int], ended: Event) -> int:
+        meeting.wait(timeout=10)
+        assert not ended.is_set()
+        return batch[0]
+
+    assert list(side_by_side(search_one, [[3], [1], [4], [2]], num_threads=2)) == [3, 1, 4, 2]
+
+
+def test_nobody_waits_for_a_search_that_nobody_wants() -> None:
+    """Where the reader stops, or one batch fails, the others end at their next step."""
+
+    def search_one(batch: Sequence[int], ended: Event) -> int:
+        if batch == [0]:
+            return 0
+        if batch == [2]:
+            raise KeyboardInterrupt
+        decoder = Stoppable(Endless(), ended)
+        while True:
+            decoder.step(torch.zeros(1))
+
+    found = side_by_side(search_one, [[0], [1]], num_threads=2)
+    next(found)
+    found.close()  # type: ignore[attr-defined]
+    with pytest.raises(KeyboardInterrupt):
+        list(side_by_side(search_one, [[2], [1]], num_threads=2))
+
+
+class Endless:
+    """A decoder whose sentences never end."""
+
+    def step(self, token_N: torch.Tensor) -> torch.Tensor:
+        time.sleep(0.001)
+        return token_N
+
+    def reorder(self, row_N: torch.Tensor) -> None:
+        pass

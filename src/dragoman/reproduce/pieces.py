@@ -81,7 +81,7 @@ def _check_options(request: Request) -> None:
     for option, is_given, pieces in (
         ("--seeds", request.seeds > 1, ("table3",)),
         ("--jobs", request.jobs > 1, ("table2", "table3")),
-        ("--test", bool(request.test), ("table2", "table4")),
+        ("--test", bool(request.test), ("table2", "table4", "figures")),
         ("--silver", bool(request.silver), ("table4",)),
         ("--model", request.model is not None, ("figures",)),
         ("--target", request.target != "de", ("table2",)),

@@ -49,7 +49,7 @@ class TrainingText:
     """Whether the test pairs do."""
     num_training_pairs: int
     digest: str
-    """SHA-256 of the corpus and of what was split off."""
+    """SHA-256 of the corpus and of what was split off or left out."""
     named_files: Mapping[str, str]
     """Development and test files by their option; empty where none were named."""
     files: Mapping[str, str]
@@ -178,7 +178,7 @@ def read_text(given: Sources, config: DataConfig, seed: int, reporter: Reporter)
         bool(held_out.dev),
         bool(held_out.test),
         num_pairs - len(left_out),
-        _digest(seen, left_out),
+        _digest(seen, (left_out, silver_left_out) if silver_left_out else (left_out,)),
         {
             option: named.names if named else ""
             for option, named in (("--dev", dev), ("--test", test), ("--silver", silver))
@@ -261,8 +261,8 @@ def line_numbers(first: tuple[int, ...] | list[int], count: int) -> str:
     return f"line{'s' if count > 1 else ''} {numbers}{', ...' if count > len(first) else ''}"
 
 
-def _digest(checksums: Iterable[str], left_out: frozenset[int]) -> str:
-    digest = hashlib.sha256(repr(sorted(left_out)).encode())
+def _digest(checksums: Iterable[str], left_out: Iterable[frozenset[int]]) -> str:
+    digest = hashlib.sha256("".join(repr(sorted(lines)) for lines in left_out).encode())
     for checksum in checksums:
         digest.update(bytes.fromhex(checksum))
     return digest.hexdigest()

@@ -38,10 +38,11 @@ def write_bytes(path: Path, content: bytes) -> None:
         UsageError: The file cannot be written.
     """
     target = path.resolve()
-    temporary = target.with_name(f".{target.name}.tmp") if path.is_file() or not path.exists() else target
+    is_device = path.exists() and not path.is_file()
+    temporary = path if is_device else target.with_name(f".{target.name}.tmp")
     with _said(path):
         temporary.write_bytes(content)
-        if temporary != target:
+        if not is_device:
             temporary.replace(target)
 
 
@@ -55,8 +56,8 @@ def whole_file(path: Path) -> Iterator[TextIO]:
         UsageError: The file cannot be written.
     """
     target = path.resolve()
-    is_device = path.exists() and not path.is_file()
-    temporary = target if is_device else target.with_name(f".{target.name}.tmp")
+    is_device = path.exists() and not path.is_file()  # what a pipe is resolved to cannot be opened
+    temporary = path if is_device else target.with_name(f".{target.name}.tmp")
     with _said(path):
         file = temporary.open("w", encoding="utf-8", newline="\n")
     try:

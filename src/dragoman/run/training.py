@@ -219,7 +219,7 @@ def _configure(
     pairs = open_pairs(corpus, given.data)
     num_pairs = _num_usable(pairs, options, given)
     choose = choose_recipe if given.data.task == "translation" else choose_parsing_recipe
-    choice = choose(num_pairs, _steps_given(given))
+    choice = choose(num_pairs, _steps_given(given, options))
     config = read_config(recipe=choice, file=file, settings=settings)
     recipe_alone = read_config(recipe=choice, file=None, settings=())
     return config, [*choice.reasons, *_changes("keys that win over the recipe", recipe_alone, config)], pairs
@@ -239,22 +239,27 @@ def _configure_adapting(
     start.check_keys(given)
     pairs = open_pairs(corpus, given.data)
     num_pairs = _num_usable(pairs, options, given)
-    plan, reason = choose_adaptation(num_pairs, start.config, _steps_given(given))
+    plan, reason = choose_adaptation(num_pairs, start.config, _steps_given(given, options))
     config = read_config(recipe=None, file=file, settings=settings, begun_with=(*brought, *plan))
     alone = read_config(recipe=None, file=None, settings=(), begun_with=(*brought, *plan))
     return config, [reason, *_changes("keys that win over it", alone, config)], pairs
 
 
-def _steps_given(config: Config) -> int | None:
-    """Return the number of steps that was asked for, or None where it is left to the choice."""
-    given = config.train.max_steps
-    return None if given == TrainConfig().max_steps else given
+def _steps_given(given: Config, options: TrainOptions) -> int | None:
+    """Return the number of steps that a file or a single key asks for, or None where it is left open."""
+    steps = given.train.max_steps
+    other = f"train.max_steps={1 if steps > 1 else 2}"
+    otherwise = read_config(
+        recipe=None, file=options.config_file, settings=options.settings, begun_with=(other,)
+    )
+    return steps if otherwise.train.max_steps == steps else None
 
 
 def _rate_notice(config: TrainConfig) -> list[str]:
     """Return in a line that the rate falls before it has risen, where it does."""
-    first_falling = round((1 - config.cooldown_share) * config.max_steps)
-    if config.warmup_steps <= first_falling or not config.cooldown_share:
+    num_falling = round(config.cooldown_share * config.max_steps)
+    first_falling = config.max_steps - num_falling + 1
+    if not num_falling or config.warmup_steps <= first_falling:
         return []
     return [
         f"the rate never comes to its peak: it rises for {config.warmup_steps:,} steps (train.warmup_steps) "

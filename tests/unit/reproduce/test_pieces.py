@@ -409,7 +409,11 @@ def test_table_4_takes_one_file_of_each_part(tmp_path: Path, treebank: dict[str,
         ("table2", {"seeds": 2}, "--seeds is for table3"),
         ("table3", {"silver": [Path("silver.mrg")]}, "--silver is for table4"),
         ("table4", {"jobs": 2}, "--jobs is for table2, table3"),
-        ("table3", {"corpus": [Path("a.tsv")], "test": [Path("b.tsv")]}, "--test is for table2, table4"),
+        (
+            "table3",
+            {"corpus": [Path("a.tsv")], "test": [Path("b.tsv")]},
+            "--test is for table2, table4, figures",
+        ),
         ("table2", {"model": Path("model")}, "--model is for figures"),
         ("table3", {"target": "fr"}, "--target is for table2"),
         ("table2", {"target": "fr"}, "--target is for the paper's own corpus"),
@@ -487,6 +491,10 @@ def test_the_figures_of_a_model_that_is_there(tmp_path: Path) -> None:
     assert "American governments" in piece.text[1]
     assert [row[2] for row in piece.tables[0].rows] == ["making"] * 2 + ["its"] * 2
     assert not (tmp_path / "two" / "inner" / "trainings").exists()
+    own = tmp_path / "own.txt"
+    own.write_text("short\n" + "one two three four five six seven eight nine ten\n" * 2, encoding="utf-8")
+    piece, _ = reproduce(request("figures", tmp_path / "three", model=model, test=[own]))
+    assert "one two three" in piece.text[1]
     (model / "model.safetensors").write_bytes(b"another one")
     with pytest.raises(UsageError, match=r"that of another request \(model="):
         reproduce(request("figures", tmp_path / "two" / "inner", model=model))

@@ -9,7 +9,7 @@ from typing import TextIO
 import pytest
 
 from dragoman.errors import UsageError
-from dragoman.run.output import check_output, whole_file
+from dragoman.run.output import check_output, whole_file, write_bytes
 
 
 def test_a_file_appears_when_it_is_whole(tmp_path: Path) -> None:
@@ -82,3 +82,17 @@ def test_what_cannot_be_written_is_one_message(tmp_path: Path) -> None:
         taken.mkdir()
 
     assert not (tmp_path / ".out.tmp").exists()
+
+
+def test_a_pipe_is_written_to() -> None:
+    """As the shell names one, which cannot be opened by the name that its link leads to."""
+    reading, writing = os.pipe()
+    path = Path(f"/dev/fd/{writing}")
+    if not path.exists():
+        pytest.skip("this system has no names for open files")
+    with whole_file(path) as file:
+        file.write("text ")
+    write_bytes(path, b"bytes")
+    os.close(writing)
+    with os.fdopen(reading, "rb") as read:
+        assert read.read() == b"text bytes"

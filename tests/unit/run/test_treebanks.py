@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.config import Config, DataConfig, read_config
+from dragoman.config import Config, DataConfig, TrainConfig, read_config
 from dragoman.errors import ConfigError, CorpusError, DragomanError, TreeError, UsageError
 from dragoman.evaluate.parses import ParsingScores
 from dragoman.parser import Parser
@@ -19,6 +19,7 @@ from dragoman.run.encoding import encode, encode_with_dropout
 from dragoman.run.reporter import Reporter, Sample
 from dragoman.run.training import read_metrics
 from dragoman.run.vocabulary import learn_tokenizer
+from dragoman.train.schedule import learning_rate
 from dragoman.trees import clean, format_tree, parse_trees, read_trees, rooted
 from grammar_trees import grammar_trees, write_treebank
 from tiny_runs import SETTINGS, Plans, Recorder, remains, stop_after, tiny_run, write_corpus
@@ -444,3 +445,32 @@ def test_held_out_sentences_longer_than_its_positions_end_no_run(treebank: Path,
     assert isinstance(scores, ParsingScores)
     assert scores.num_segments == 2
     assert Parser.load(run.out).parse([["dog", "."]])[0].tree is not None
+
+
+@pytest.mark.parametrize("max_steps", [900, 100_000])
+def test_steps_that_are_asked_for_are_planned(treebank: Path, tmp_path: Path, max_steps: int) -> None:
+    """Whatever their number, the warm-up follows them, and nobody is told of a rate that does not rise."""
+    recorder = Plans()
+    settings = ("data.task=parsing", f"train.max_steps={max_steps}", "model.vocabulary_size=320")
+    train([treebank], tmp_path / "model", TrainOptions(settings=settings, dry_run=True), reporter=recorder)
+
+    assert any(notice.startswith(f"{max_steps:,} steps of 4,096 tokens") for notice in recorder.notices)
+    assert not any("never comes to its peak" in notice for notice in recorder.notices)
+
+
+@pytest.mark.parametrize(("warmup_steps", "is_told"), [(8, False), (9, True)])
+def test_a_rate_that_falls_before_it_has_risen_is_told(
+    treebank: Path, tmp_path: Path, warmup_steps: int, is_told: bool
+) -> None:
+    """Of 12 steps the last 5 fall, the eighth being the first of them."""
+    keys = ("train.cooldown_share=0.4", f"train.warmup_steps={warmup_steps}")
+    run = Made(treebank, tmp_path / "model", *keys, dry_run=True)
+    peak = [
+        learning_rate(
+            step, replace(TrainConfig(), max_steps=12, warmup_steps=warmup_steps, cooldown_share=0.4), 16
+        )
+        for step in range(1, 13)
+    ]
+
+    assert bool(run.told("the rate never comes to its peak")) == is_told
+    assert (max(peak) < (16 * warmup_steps) ** -0.5 - 1e-12) == is_told
