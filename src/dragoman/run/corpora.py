@@ -167,6 +167,9 @@ def read_text(given: Sources, config: DataConfig, seed: int, reporter: Reporter)
         tuple(usable_pairs(named)) if named else tuple((line, chosen[line]) for line in sorted(split))
         for named, split in ((dev, held_out.dev), (test, held_out.test))
     )
+    for named, pairs in ((dev, dev_pairs), (test, test_pairs)):
+        if named is not None:
+            _tell_known(named, pairs, corpus, reporter)
     silver_left_out = _shared(silver, (*dev_pairs, *test_pairs), reporter) if silver else frozenset()
     checksums = {str(path): checksum_of(path) for one in given if one for path in one.files}
     seen = [checksums[str(path)] for one in (corpus, silver) if one for path in one.files]
@@ -187,6 +190,21 @@ def read_text(given: Sources, config: DataConfig, seed: int, reporter: Reporter)
         silver,
         silver_left_out,
     )
+
+
+def _tell_known(
+    named: PairSource, held_out: Sequence[NumberedPair], corpus: PairSource, reporter: Reporter
+) -> None:
+    """Say how many development or test pairs of a file have a source that training sees, in any spelling."""
+    sources = {normalized(pair.source) for _, pair in held_out}
+    known = {text for _, pair in usable_pairs(corpus) if (text := normalized(pair.source)) in sources}
+    number = sum(normalized(pair.source) in known for _, pair in held_out)
+    if number:
+        what = "source" if corpus.unit == "pair" else "sentence"
+        reporter.notice(
+            f"{named.names}: the {what} of {number:,} of {counted(len(held_out), corpus.unit)} is in the "
+            "training corpus too; scores on them say little of new text"
+        )
 
 
 def _shared(silver: PairSource, held_out: Sequence[NumberedPair], reporter: Reporter) -> frozenset[int]:

@@ -54,9 +54,12 @@ def split_held_out(pairs: Iterable[tuple[int, Pair]], num_dev: int, num_test: in
         num_test: Test pairs wanted.
         seed: Start of the random choice, 0 or more.
     """
+    nothing = HeldOut(frozenset(), frozenset(), frozenset())
+    if not num_dev and not num_test:
+        return nothing
     line, source, target = _hashes(pairs)
     if len(line) < _SMALLEST_CORPUS:
-        return HeldOut(frozenset(), frozenset(), frozenset())
+        return nothing
     most = max(1, len(line) // 20)
     wanted = (min(num_dev, most), min(num_test, most))
     order = np.argsort(_mixed(source ^ _mixed(target ^ _mixed(np.array([seed], np.uint64)))), kind="stable")

@@ -189,3 +189,20 @@ def test_parses_without_tags_teach_no_tags(gold: Path, tmp_path: Path) -> None:
         tiny_run([gold], tmp_path / "model", *PARSING, "data.keep_tags=true", silver=[silver])
 
     assert "data.keep_tags=true" in str(error.value.hint)
+
+
+def test_held_out_pairs_that_training_sees_are_told(tmp_path: Path) -> None:
+    """A test pair that stands in the training corpus, in whatever spelling, says little of new text."""
+    corpus, dev, test = (tmp_path / f"{name}.tsv" for name in ("corpus", "dev", "test"))
+    corpus.write_text("Good day.\tx\nc d\ty\ne f\tz\n", encoding="utf-8")
+    dev.write_text("new\tneu\n", encoding="utf-8")
+    test.write_text("good day!\tw\nfree\tfrei\nC D\ty\n", encoding="utf-8")
+    recorder, config = Recorder(), read_config(recipe="tiny", file=None, settings=SETTINGS).data
+    text = read_text(Sources(*(open_corpus([path]) for path in (corpus, dev, test))), config, 1, recorder)
+    told = [notice for notice in recorder.notices if "training corpus too" in notice]
+
+    assert told == [
+        f"{test}: the source of 2 of 3 pairs is in the training corpus too; "
+        "scores on them say little of new text"
+    ]
+    assert len(list(text.training_pairs())) == 3
