@@ -220,6 +220,10 @@ class TrainConfig:
     average_of: Literal["last", "best"] = "last"
     """Which checkpoints these are: the last, as in the paper, or those with the best development scores."""
 
+    average_always: bool = False
+    """Keep their mean whatever its score, as the paper does; off, the better one of it and the best
+    checkpoint."""
+
     moving_average: Probability = 0.0
     """Decay of an exponential moving average of the parameters, which then is what is validated, saved and
     kept in their place; 0.999 looks back over about 1,000 steps, 0 is off, as in the paper."""

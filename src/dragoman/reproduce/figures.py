@@ -13,7 +13,7 @@ from dragoman.model_search import choose_device
 from dragoman.reproduce.corpus import given_or_generated
 from dragoman.reproduce.findings import Finding, Piece, Table
 from dragoman.reproduce.request import Request
-from dragoman.reproduce.trainings import Training, train_all
+from dragoman.reproduce.trainings import Training, configurations, train_all
 from dragoman.run.explaining import Explainer
 from dragoman.run.explanation_formats import formatted, view_of
 from dragoman.storage.durable import checksum_of, replace_durably
@@ -61,7 +61,8 @@ def repeat_figures(request: Request) -> Piece:
 
     Source: Vaswani et al. (2017), Figures 3 to 5.
     """
-    model, sentences = _model_and_sentences(request)
+    subject = _subject(request)
+    model, sentences = subject.model, subject.sentences
     explainer = Explainer(Bundle.load(model, choose_device("auto")))
     findings: list[Finding] = []
     charts: list[str] = []
@@ -98,16 +99,27 @@ def repeat_figures(request: Request) -> Piece:
             )
         ],
         charts=charts,
-        files=(("model.safetensors", checksum_of(model / "model.safetensors")),),
+        files=(("model.safetensors", checksum_of(model / "model.safetensors")), *subject.checksums),
+        configurations=subject.configurations,
     )
     return piece.unjudged() if request.scale == "tiny" else piece
 
 
-def _model_and_sentences(request: Request) -> tuple[Path, Sequence[str]]:
+class _Subject(NamedTuple):
+    """What is looked into."""
+
+    model: Path
+    sentences: Sequence[str]
+    checksums: Sequence[tuple[str, str]] = ()
+    """Names and SHA-256 of the files that it was trained on here."""
+    configurations: tuple[tuple[str, str], ...] = ()
+    """Of its training here."""
+
+
+def _subject(request: Request) -> _Subject:
     """Return a model and sentences for it: given ones, or held-out ones of what it was trained on."""
     if request.model is not None:
-        sentences = _long_enough(request.test[0]) if request.test else PAPER_SENTENCES
-        return request.model, sentences
+        return _Subject(request.model, _long_enough(request.test[0]) if request.test else PAPER_SENTENCES)
     texts = given_or_generated(request)
     training = Training(
         name="the model of the figures",
@@ -118,9 +130,9 @@ def _model_and_sentences(request: Request) -> tuple[Path, Sequence[str]]:
         settings=["data.test_pairs=0", *SETTINGS[request.scale], *request.settings],
     )
     train_all([training], replace(request, jobs=1))
-    if request.scale == "full" and not request.corpus:
-        return training.folder, PAPER_SENTENCES
-    return training.folder, _long_enough((*texts.tests, texts.dev)[0][0])
+    is_paper = request.scale == "full" and not request.corpus
+    sentences = PAPER_SENTENCES if is_paper else _long_enough((*texts.tests, texts.dev)[0][0])
+    return _Subject(training.folder, sentences, texts.checksums(), configurations([training]))
 
 
 def _long_enough(path: Path) -> list[str]:

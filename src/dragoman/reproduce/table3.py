@@ -59,15 +59,18 @@ SETTINGS = {
         "train.warmup_steps=2000",
         "train.validation_interval_steps=2000",
     ),
-    "full": ("train.validation_interval_steps=5000",),
+    "full": ("train.validation_interval_steps=5000", "train.validation_sentences=3000"),
 }
 """Keys of every row, beside those of the row itself."""
+
+BIG_TIMES = 3
+"""How many times the steps of base the paper's big model makes (§5.2)."""
 
 _LAPTOP_RATE = 0.004
 """Highest rate of the base model at the scale of a laptop; others have it by their width."""
 
-_ALIKE = 0.01
-"""Share of the perplexity: rows nearer than that are not told apart."""
+_ALIKE, _ALIKE_OF_ONE = 0.01, 0.05
+"""Shares of the perplexity: rows of several seeds, or of one, that are nearer are not told apart."""
 
 
 def repeat_table3(request: Request) -> Piece:
@@ -100,6 +103,14 @@ def rate_for(scale: str, keys: Mapping[str, object]) -> list[str]:
     return [f"train.peak_rate={_LAPTOP_RATE * (BASE['model.d_model'] / width) ** 0.5:.4f}"]
 
 
+def big_steps(request: Request) -> list[str]:
+    """Return the steps of the big model, three times those of base, unless all have what was asked for."""
+    if any(setting.partition("=")[0].strip() == "train.max_steps" for setting in request.settings):
+        return []
+    base = read_config(recipe=None, file=None, settings=SETTINGS[request.scale]).train.max_steps
+    return [f"train.max_steps={BIG_TIMES * base}"]
+
+
 def parameter_table() -> Table:
     """Return the number of parameters of each row, counted on the model itself, beside the printed one."""
     rows: list[list[Cell]] = []
@@ -126,8 +137,8 @@ def _training(request: Request, texts: Texts, variation: Variation, seed: int) -
     settings = [*shrunk(keys, FACTORS[request.scale]), *SETTINGS[request.scale]]
     settings += rate_for(request.scale, keys)
     own = {key: value for key, value in variation.keys.items() if not key.startswith("model.")}
-    if request.scale != "full":
-        own.pop("train.max_steps", None)  # all rows see the same number of pairs
+    if own.pop("train.max_steps", None):
+        settings += big_steps(request)
     settings += [*shrunk(own, 1), "train.average_checkpoints=1", "data.test_pairs=0", f"train.seed={seed}"]
     name = f"{variation.name}, seed {seed}"
     return Training(
@@ -154,12 +165,16 @@ def _piece(request: Request, texts: Texts, rows: Sequence[Sequence[Trained]]) ->
             f"Each row is the base model with one thing changed, trained from scratch on {texts.about}. It "
             "is scored on the development pairs by beam search, without averaging, as in the paper; the "
             f"perplexity is that of all of them, BLEU that of the first {_num_translated(request)}.",
-            f"Widths are the paper's divided by {factor}; every row makes the same number of steps, big too, "
-            "and the rate falls with the root of d_model (§5.3, Eq. 3)."
+            f"Widths are the paper's divided by {factor}, and the rate falls with the root of d_model (§5.3, "
+            "Eq. 3)."
             if factor > 1
             else "Widths are the paper's.",
+            f"The big model makes {BIG_TIMES} times the steps of the other rows."
+            if big_steps(request)
+            else "All rows make the same number of steps, the big model too.",
             f"Seeds of each row: {request.seeds}; {minutes:.0f} minutes of training in all. ± is the "
-            "standard deviation over the seeds: rows that differ by less are not told apart.",
+            "standard deviation over the seeds: rows that differ by less are not told apart, and of one seed "
+            f"none that differ by less than {_ALIKE_OF_ONE:.0%} of the perplexity.",
         ],
         findings=[
             Finding(
@@ -241,7 +256,8 @@ def _letter_findings(perplexity: Sequence[float], spread: Sequence[float | None]
     findings = []
     for claim, worse, better in CLAIMS:
         i, j = place[worse], place[better]
-        noise = max(spread[i] or 0.0, spread[j] or 0.0, _ALIKE * perplexity[j])
+        alike = _ALIKE_OF_ONE if spread[i] is None else _ALIKE
+        noise = max(spread[i] or 0.0, spread[j] or 0.0, alike * perplexity[j])
         gap = perplexity[i] - perplexity[j]
         told = None if abs(gap) <= noise else gap > 0
         measured = f"{worse} {perplexity[i]:.2f}, {better} {perplexity[j]:.2f}"

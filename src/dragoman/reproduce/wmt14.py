@@ -31,10 +31,10 @@ CORPORA: Mapping[str, Sequence[str]] = {
         "Statmt-commoncrawl_wmt13-1-fra-eng",
         "OPUS-multiun-v1-eng-fra",
         "OPUS-news_commentary-v11-eng-fra",
+        "OPUS-giga_fren-v2-eng-fra",
     ),
 }
-"""Training corpora. News Commentary is a later version than that of 2014, the nearest that mtdata has. To
-French the corpus of 10⁹ words is missing, so there are fewer pairs than the paper's 36 million."""
+"""Training corpora. News Commentary is a later version than that of 2014, the nearest that mtdata has."""
 
 TEST_SETS = {"dev": "wmt13", "test": "wmt14/full"}
 """sacrebleu's names of newstest 2013 and 2014."""

@@ -236,7 +236,7 @@ class Session:
             scores = self.validate()
             if self.dev is None:
                 return {}, f"the average of {what}"
-            if best.score is None or selection_score(scores, key) >= best.score:
+            if config.average_always or best.score is None or selection_score(scores, key) >= best.score:
                 return scores, f"the average of {what}"
         model.load_state_dict(keeper.load_parameters(best))
         if self.dev is None:

@@ -26,7 +26,7 @@ from dragoman.reproduce.paper import TABLE2, TABLE3, TABLE4
 from dragoman.reproduce.record import read_record, write_record
 from dragoman.reproduce.table1 import repeat_table1
 from dragoman.reproduce.table2 import BIG, _as_printed, _Scored, _training
-from dragoman.reproduce.table3 import BASE, parameter_table
+from dragoman.reproduce.table3 import BASE, _letter_findings, parameter_table
 from dragoman.reproduce.texts import Texts
 from dragoman.reproduce.trainings import Training, _devices, predicted_cost, shrunk
 from dragoman.run.reporter import Plan, Probe
@@ -38,7 +38,7 @@ pytestmark = pytest.mark.untraced
 
 
 def request(what: str, out: Path, **changes: Any) -> Request:
-    return Request(what=what, out=out, scale="tiny", **changes)
+    return Request(what=what, out=out, **({"scale": "tiny"} | changes))
 
 
 def test_the_claims_of_table_1_hold(tmp_path: Path) -> None:
@@ -83,6 +83,74 @@ def test_the_paper_s_numbers_are_all_there() -> None:
     assert TABLE2[-1][1:] == (28.4, 41.8, 2.3e19, 2.3e19)
     assert {row.row for row in TABLE3} == {"base", "A", "B", "C", "D", "E", "big"}
     assert max(one.f1 for one in TABLE4) == 93.3
+
+
+def test_the_paper_s_numbers_are_its_numbers() -> None:
+    """Digit by digit as printed: one line for each row of Tables 2, 3 and 4."""
+    printed = Path(__file__).with_name("paper_tables.txt").read_text(encoding="utf-8").splitlines()
+    rows = [*TABLE2, *(one._replace(keys={}) for one in TABLE3), *TABLE4]
+
+    assert ["; ".join(_as_text(value) for value in row if value != {}) for row in rows] == printed
+
+
+def _as_text(value: object) -> str:
+    if value is None:
+        return "-"
+    return (
+        f"{value:.1e}"
+        if isinstance(value, float) and value > 1e9
+        else f"{value:g}"
+        if value != str(value)
+        else str(value)
+    )
+
+
+def test_the_big_model_makes_three_times_the_steps(tmp_path: Path) -> None:
+    """As in the paper, at every scale, unless all models are to make as many as was asked for."""
+    texts = Texts(train=[], dev=[], tests=[], about="")
+    for scale, steps in (("laptop", 4_500), ("small", 60_000), ("full", 300_000)):
+        asked = request("table2", tmp_path, scale=scale)
+        own = _training(asked, texts, "big", BASE | BIG).settings
+        assert read_config(recipe="base", file=None, settings=own).train.max_steps == steps
+    asked = request("table2", tmp_path, scale="laptop", settings=["train.max_steps=7"])
+    both = [_training(asked, texts, name, BASE).settings for name in ("base", "big")]
+
+    assert [read_config(recipe="base", file=None, settings=own).train.max_steps for own in both] == [7, 7]
+
+
+@pytest.mark.parametrize(
+    ("spread", "gap", "agrees"),
+    [(None, 0.04, None), (None, 0.06, True), (None, -0.06, False), (0.001, 0.02, True), (0.3, 0.02, None)],
+)
+def test_noise_is_not_read_as_an_effect(spread: float | None, gap: float, agrees: bool | None) -> None:
+    """A difference within the spread of the seeds, or of one seed within 5 %, is not told."""
+    place = {variation.name: i for i, variation in enumerate(TABLE3)}
+    perplexity = [5.0] * len(TABLE3)
+    perplexity[place["A-h1"]] = 5.0 * (1 + gap)
+    [finding] = [
+        one
+        for one in _letter_findings(perplexity, [spread] * len(TABLE3))
+        if one.claim.startswith("a single head")
+    ]
+
+    assert finding.agrees is agrees
+    assert ("too near to be told" in finding.measured) == (agrees is None)
+
+
+def test_a_mix_to_french_is_scored_as_french(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The name of a file of pairs says which language its tokens are cut by."""
+    source, target = write_corpus(tmp_path)
+    files = {name: [tmp_path / f"{name}.en-fr.tsv"] for name in ("corpus", "dev", "test")}
+    pairs = zip(source.read_text().splitlines(), target.read_text().splitlines(), strict=True)
+    lines = [f"{one}\t{other}\n" for one, other in pairs]
+    for [path] in files.values():
+        path.write_text("".join(lines[:100] if "corpus" in path.name else lines[100:]), encoding="utf-8")
+    languages = list[str]()
+    monkeypatch.setattr("dragoman.reproduce.table2._paper_bleu", lambda *texts: languages.append(texts[-1]))
+    piece, _ = reproduce(request("table2", tmp_path / "out", **files))
+
+    assert languages == ["fr", "fr"]
+    assert piece.tables[0].rows[-1][1] == "test.en-fr"
 
 
 def test_widths_shrink_and_nothing_else() -> None:

@@ -224,22 +224,31 @@ def test_a_moving_average_changes_what_is_kept_and_not_the_training(
 
 
 @pytest.mark.parametrize(
-    ("loss_of_mean", "chosen"),
-    [(1.0, "the average of the best 2 checkpoints"), (3.0, "step 8, the best by development loss")],
+    ("loss_of_mean", "always", "chosen"),
+    [
+        (1.0, "false", "the average of the best 2 checkpoints"),
+        (3.0, "false", "step 8, the best by development loss"),
+        (3.0, "true", "the average of the best 2 checkpoints"),
+    ],
 )
 def test_the_better_of_mean_and_best_is_kept(
-    corpus: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loss_of_mean: float, chosen: str
+    corpus: list[Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    loss_of_mean: float,
+    always: str,
+    chosen: str,
 ) -> None:
-    """The checkpoints with the greatest scores are averaged, and the mean is kept if it is no worse."""
+    """The checkpoints with the greatest scores are averaged; the mean is kept if it is no worse, or always."""
     losses, averaged = iter([2.5, 2.0, 2.2, loss_of_mean, 2.0]), []
     monkeypatch.setattr(Session, "validate", lambda _: {"loss": next(losses)})
     mean = session.average
     monkeypatch.setattr(session, "average", lambda parts: mean(averaged.append(one) or one for one in parts))
     settings = ("train.average_of=best", "train.average_checkpoints=2", "train.select_by=loss")
-    outcome = tiny_run(corpus, tmp_path / "model", *settings)
+    outcome = tiny_run(corpus, tmp_path / "model", *settings, f"train.average_always={always}")
     kept = load_file(tmp_path / "model" / "model.safetensors")
     best = load_file(tmp_path / "model/training/checkpoints/step-00000008/model.safetensors")
-    expected = mean(averaged) if loss_of_mean < 2 else best
+    expected = mean(averaged) if "average" in chosen else best
 
     assert outcome.chosen == chosen
     assert len(averaged) == 2
