@@ -9,11 +9,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from sacrebleu import dataset
+from sacrebleu import BLEU, dataset
 from sacrebleu.dataset.plain_text import PlainTextDataset
 
 from dragoman.errors import CorpusError, MissingDependencyError
 from dragoman.reproduce import Request, reproduce, wmt14
+from dragoman.reproduce.table2 import _paper_bleu
 from dragoman.run import Reporter
 from tiny_runs import SETTINGS, write_corpus
 
@@ -149,6 +150,39 @@ def test_everything_is_obtained_once(tmp_path: Path) -> None:
     assert [path.read_text(encoding="utf-8") for path in (*first.dev, *first.tests[0])] == [EN, DE] * 2
     assert second == first
     assert len(told) == 3
+
+
+@pytest.mark.full
+def test_mtdata_knows_every_corpus() -> None:
+    """By the names that it is asked for, in both languages."""
+    pytest.importorskip("mtdata")
+    from mtdata.index import Index
+
+    known = {str(entry.did) for entry in Index.get_instance().entries.values()}
+
+    assert {*wmt14.CORPORA["de"], *wmt14.CORPORA["fr"]} <= known
+
+
+def test_the_paper_s_bleu_is_over_moses_tokens() -> None:
+    """Marks and clitics are tokens, quotes are made plain, and compounds are split; as counted by hand."""
+    pytest.importorskip("sacremoses")
+    found = _paper_bleu(["The well-known (old) boat isn’t here."], ["The well-known old boat is here."], "en")
+    tokens = [
+        "The well ##AT##-##AT## known ( old ) boat isn 't here .",
+        "The well ##AT##-##AT## known old boat is here .",
+    ]
+    right = BLEU(tokenize="none", force=True).corpus_score([tokens[0]], [[tokens[1]]])
+
+    assert found is not None
+    assert found.value == pytest.approx(right.score, abs=1e-9)
+    assert 0 < found.value < 100
+
+
+def test_without_sacremoses_there_is_no_such_bleu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then sacreBLEU stands alone."""
+    monkeypatch.setattr("dragoman.reproduce.table2.find_spec", lambda _: None)
+
+    assert _paper_bleu(["a b"], ["a b"], "en") is None
 
 
 @pytest.mark.usefixtures("with_mtdata")

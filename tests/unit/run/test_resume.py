@@ -239,7 +239,7 @@ def test_the_better_of_mean_and_best_is_kept(
     always: str,
     chosen: str,
 ) -> None:
-    """The checkpoints with the greatest scores are averaged; the mean is kept if it is no worse, or always."""
+    """The checkpoints of the greatest scores are averaged; the mean is kept if it is no worse, or always."""
     losses, averaged = iter([2.5, 2.0, 2.2, loss_of_mean, 2.0]), []
     monkeypatch.setattr(Session, "validate", lambda _: {"loss": next(losses)})
     mean = session.average
