@@ -108,10 +108,8 @@ def command(
         job = choose_job(files, hypothesis, gold, predicted)
         choices.check_one_result()
         from dragoman.run import EvaluateOptions, EvaluateParserOptions
-        from dragoman.run.output import check_output
 
-        if output is not None and choices.forbid_from is not None:
-            check_output(output, [choices.forbid_from])
+        _check_output(output, choices)
         use_threads(threads)
         for_texts = EvaluateOptions(
             tokenized=tokenized or None,
@@ -142,6 +140,14 @@ def command(
         for notice in evaluation.notices():
             warn(notice)
         click.echo(_shown(evaluation, as_json=as_json, per_sentence=per_sentence))
+
+
+def _check_output(output: Path | None, choices: ChoiceOptions) -> None:
+    """Refuse to write over the phrases that are read."""
+    from dragoman.run.output import check_output
+
+    if output is not None and choices.forbid_from is not None:
+        check_output(output, [choices.forbid_from])
 
 
 def _evaluated(

@@ -87,12 +87,7 @@ def command(
         from dragoman.run.choices import check_choice
         from dragoman.run.formats import choose_format, format_translation
         from dragoman.run.output import check_output
-        from dragoman.run.translation import (
-            check_prefixes,
-            search_settings,
-            translate_lines,
-            with_prefix_file,
-        )
+        from dragoman.run.translation import check_prefixes, prefixed, search_settings, translate_lines
         from dragoman.run.windows import check_input, windows
         from dragoman.translator import WINDOW, Translator
 
@@ -111,7 +106,7 @@ def command(
         config = search_settings(translator.config, dict(zip(keys, values, strict=True)))
         check_choice(choice, config)
         tell_without_engine(device)
-        texts, ordered = with_prefix_file(windows(file, WINDOW), prefix), order == "input"
+        texts, ordered = prefixed(windows(file, WINDOW), prefix), order == "input"
         lines = translate_lines(translator, texts, config, warn, choice=choice, ordered=ordered)
         shown = num_lines is not None and not (output is None and sys.stdout.isatty())
         with line_progress("translating", shown=shown) as advance, results_to(output) as results:

@@ -70,7 +70,7 @@ class FolderLock:
             try:
                 self._make_folders()
                 descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
-            except FileNotFoundError:
+            except (FileNotFoundError, FileExistsError):  # where mkdir found a folder, and then none
                 if attempt == _ATTEMPTS:
                     raise
                 continue  # another one has just taken its folders away

@@ -54,7 +54,7 @@ def _rule(key: str, value: float) -> str:
     return explain(f"search.{key}")[0].type
 
 
-def with_prefix_file(windows: Iterable[Sequence[str]], file: Path | None) -> Iterator[list[Text]]:
+def prefixed(windows: Iterable[Sequence[str]], file: Path | None) -> Iterator[list[Text]]:
     """Yield windows with what the translation of each line begins with.
 
     Args:

@@ -597,7 +597,7 @@ def test_more_seeds_go_on_where_fewer_ended(tmp_path: Path) -> None:
     assert not was_there
     assert told[0] == "20 of 40 trainings are finished already"
     assert all(path.stat().st_mtime_ns == stamp for path, stamp in stamps.items())
-    assert "Seeds of each row: 2" in piece.text[2]
+    assert "Seeds of each row: 2" in piece.text[3]
     assert reproduce(request("table3", tmp_path, seeds=2))[1]
     with pytest.raises(UsageError, match=r"that of another request \(seeds=2\)"):
         reproduce(request("table3", tmp_path))

@@ -8,7 +8,7 @@ import pytest
 from dragoman.choice import Choice
 from dragoman.config import SearchConfig
 from dragoman.errors import UsageError
-from dragoman.run.translation import search_settings, translate_lines, with_prefix_file
+from dragoman.run.translation import prefixed, search_settings, translate_lines
 from dragoman.translator import Alternative, Text, Translation, Translator
 
 
@@ -33,7 +33,7 @@ def told(*windows: list[str], ordered: bool = True) -> tuple[list[tuple[int, str
     """Line numbers with translations, and all notices."""
     notices: list[str] = []
     translator = cast(Translator, Copier())
-    texts = with_prefix_file(windows, None)
+    texts = prefixed(windows, None)
     lines = translate_lines(translator, texts, SearchConfig(), notices.append, ordered=ordered)
     return [(number, translation.text) for number, translation in lines], notices
 
@@ -46,7 +46,7 @@ def test_lines_are_numbered_across_windows() -> None:
 def test_windows_are_numbered_by_the_texts_before_them() -> None:
     """What is drawn for a line depends on its number in the whole input."""
     copier = Copier()
-    windows = with_prefix_file([["a", "b"], ["c"], ["d"]], None)
+    windows = prefixed([["a", "b"], ["c"], ["d"]], None)
     list(translate_lines(cast(Translator, copier), windows, SearchConfig(), print))
 
     assert copier.firsts == [0, 2, 3]
